@@ -1,0 +1,343 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// LayerSpec says what a layer holds, which members it reaches and how it is kept there.
+type LayerSpec struct {
+	// order places the layer in a member's stack: a higher order overrides a lower one,
+	// field by field. Layers of one order stand ClusterLayer before Layer, then by name.
+	// +kubebuilder:validation:Minimum=-100000
+	// +kubebuilder:validation:Maximum=100000
+	// +required
+	Order int32 `json:"order"`
+
+	// clusterSelector selects members by the labels of their MemberCluster. An empty
+	// selector selects every member within reach: a Layer reaches the members of its own
+	// namespace, a ClusterLayer reaches all. Without a selector the layer reaches none.
+	// +optional
+	ClusterSelector *metav1.LabelSelector `json:"clusterSelector,omitempty"`
+
+	// enforce keeps layers above from overriding any field that this layer sets. An
+	// attempt is reported on the binding of the layer that made it.
+	// +optional
+	Enforce bool `json:"enforce,omitempty"`
+
+	// template turns on ${...} in the string values of manifests and patches. CEL evaluates
+	// each as a CEL expression over the member's facts; a value that is one expression
+	// keeps the expression's type, and $${ stands for a literal ${.
+	// +kubebuilder:validation:Enum=CEL
+	// +optional
+	Template TemplateLanguage `json:"template,omitempty"`
+
+	// manifests are objects, or parts of objects that lower layers hold. A null removes
+	// what lower layers set and is never sent to a member.
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +kubebuilder:validation:MaxItems=2000
+	// +listType=atomic
+	// +optional
+	Manifests []runtime.RawExtension `json:"manifests,omitempty"`
+
+	// manifestsFrom adds manifests from ConfigMaps and Secrets: every key holds YAML or
+	// JSON documents, read in the keys' order. A Layer reads them from its own namespace,
+	// a ClusterLayer from the namespace of the hub's manager.
+	// +kubebuilder:validation:MaxItems=100
+	// +listType=atomic
+	// +optional
+	ManifestsFrom []ManifestsSource `json:"manifestsFrom,omitempty"`
+
+	// patches change objects of this layer and of the layers below, in the order given.
+	// +kubebuilder:validation:MaxItems=500
+	// +listType=atomic
+	// +optional
+	Patches []Patch `json:"patches,omitempty"`
+
+	// sync says how the layer's objects are kept on members. It takes effect at once and
+	// makes no new revision.
+	// +optional
+	Sync SyncPolicy `json:"sync,omitempty,omitzero"`
+
+	// revisionHistoryLimit is how many past revisions are kept beside those in use.
+	// +kubebuilder:default=10
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	// +optional
+	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
+}
+
+// TemplateLanguage names the language of ${...} in manifests.
+type TemplateLanguage string
+
+// TemplateCEL evaluates ${...} as CEL.
+const TemplateCEL TemplateLanguage = "CEL"
+
+// ManifestsSource names one object that holds manifests.
+// +kubebuilder:validation:XValidation:rule="has(self.configMap) != has(self.secret)",message="name exactly one of configMap and secret"
+type ManifestsSource struct {
+	// configMap holds manifests in its data and binaryData.
+	// +optional
+	ConfigMap *ManifestsReference `json:"configMap,omitempty"`
+	// secret holds manifests in its data. What comes from it is kept in a Secret.
+	// +optional
+	Secret *ManifestsReference `json:"secret,omitempty"`
+}
+
+// ManifestsReference names a ConfigMap or Secret.
+type ManifestsReference struct {
+	// name of the object.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	Name string `json:"name"`
+}
+
+// Patch changes the objects that its target selects.
+// +kubebuilder:validation:XValidation:rule="has(self.merge) != has(self.jsonPatch)",message="give exactly one of merge and jsonPatch"
+type Patch struct {
+	// target selects the objects to change.
+	// +required
+	Target Target `json:"target"`
+	// merge is a part of an object, merged as a layer's manifest would be: lists by their
+	// keys, null removes. An entry of a keyed list with "$patch: delete" is removed.
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +kubebuilder:validation:Type=object
+	// +optional
+	Merge *runtime.RawExtension `json:"merge,omitempty"`
+	// jsonPatch is a JSON patch (RFC 6902).
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=200
+	// +listType=atomic
+	// +optional
+	JSONPatch []JSONPatchOperation `json:"jsonPatch,omitempty"`
+}
+
+// Target selects objects. Every field given must match; at least one is given.
+// +kubebuilder:validation:MinProperties=1
+type Target struct {
+	// group of the kind; the core group is "".
+	// +optional
+	Group *string `json:"group,omitempty"`
+	// kind, such as Deployment.
+	// +optional
+	Kind string `json:"kind,omitempty"`
+	// namespace of the object.
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+	// name of the object.
+	// +optional
+	Name string `json:"name,omitempty"`
+	// labelSelector matches the object's labels.
+	// +optional
+	LabelSelector *metav1.LabelSelector `json:"labelSelector,omitempty"`
+}
+
+// JSONPatchOperation is one operation of RFC 6902.
+// +kubebuilder:validation:XValidation:rule="!(self.op in ['move','copy']) || has(self.from)",message="move and copy need from"
+// +kubebuilder:validation:XValidation:rule="!(self.op in ['add','replace','test']) || has(self.value)",message="add, replace and test need value"
+type JSONPatchOperation struct {
+	// op is the operation.
+	// +kubebuilder:validation:Enum=add;remove;replace;move;copy;test
+	// +required
+	Op string `json:"op"`
+	// path is a JSON pointer (RFC 6901).
+	// +kubebuilder:validation:Pattern=`^(/.*)?$`
+	// +required
+	Path string `json:"path"`
+	// from is the source of move and copy.
+	// +optional
+	From string `json:"from,omitempty"`
+	// value of add, replace and test.
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +kubebuilder:validation:Schemaless
+	// +optional
+	Value *runtime.RawExtension `json:"value,omitempty"`
+}
+
+// SyncPolicy says how a layer's objects are kept on members.
+type SyncPolicy struct {
+	// ignore cedes fields to others: what it selects is never sent and never drift.
+	// +kubebuilder:validation:MaxItems=100
+	// +listType=atomic
+	// +optional
+	Ignore []IgnoreRule `json:"ignore,omitempty"`
+}
+
+// IgnoreRule cedes fields of the objects that its target selects.
+type IgnoreRule struct {
+	// target selects objects whose home is this layer.
+	// +required
+	Target Target `json:"target"`
+	// paths are JSON pointers (RFC 6901) such as /spec/replicas.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:items:Pattern=`^/.+$`
+	// +listType=set
+	// +required
+	Paths []string `json:"paths"`
+}
+
+// LayerStatus is what the hub knows of a layer on all its members.
+type LayerStatus struct {
+	// observedGeneration is the generation that revision was made from.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// revision names the newest revision: the ControllerRevision (and, for what came from
+	// Secrets, the Secret) that holds the layer's content.
+	// +optional
+	Revision string `json:"revision,omitempty"`
+	// revisionNumber counts the layer's revisions.
+	// +optional
+	RevisionNumber int64 `json:"revisionNumber,omitempty"`
+	// state is the worst state of the layer on any member.
+	// +optional
+	State State `json:"state,omitempty"`
+	// since is when the state last changed.
+	// +optional
+	Since *metav1.Time `json:"since,omitempty"`
+	// converged is "<members that have converged>/<members selected>".
+	// +optional
+	Converged string `json:"converged,omitempty"`
+	// members counts the selected members by state.
+	// +optional
+	Members MemberCounts `json:"members,omitempty,omitzero"`
+	// message names the worst member and what holds it; empty when all is well.
+	// +kubebuilder:validation:MaxLength=1024
+	// +optional
+	Message string `json:"message,omitempty"`
+	// worst lists the members that are furthest from converged, at most five.
+	// +kubebuilder:validation:MaxItems=5
+	// +listType=map
+	// +listMapKey=member
+	// +optional
+	Worst []MemberReport `json:"worst,omitempty"`
+	// conditions: Rendered, Converged, and, while true, Reconciling and Stalled.
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// MemberCounts counts members by the state of a layer on them.
+type MemberCounts struct {
+	// +optional
+	Total int32 `json:"total"`
+	// +optional
+	Converged int32 `json:"converged"`
+	// +optional
+	Progressing int32 `json:"progressing,omitempty"`
+	// +optional
+	Degraded int32 `json:"degraded,omitempty"`
+	// +optional
+	Paused int32 `json:"paused,omitempty"`
+	// +optional
+	Unknown int32 `json:"unknown,omitempty"`
+}
+
+// MemberReport is one line about one member.
+type MemberReport struct {
+	// member is <namespace>/<name> of the MemberCluster.
+	// +required
+	Member string `json:"member"`
+	// state of the layer on the member.
+	// +required
+	State State `json:"state"`
+	// message says what holds the member.
+	// +kubebuilder:validation:MaxLength=512
+	// +optional
+	Message string `json:"message,omitempty"`
+}
+
+// Layer is one layer of desired state for members of its own namespace.
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=ly,categories=syncline
+// +kubebuilder:printcolumn:name="Order",type=integer,JSONPath=`.spec.order`
+// +kubebuilder:printcolumn:name="Revision",type=string,JSONPath=`.status.revision`
+// +kubebuilder:printcolumn:name="Converged",type=string,JSONPath=`.status.converged`
+// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.state`
+// +kubebuilder:printcolumn:name="Since",type=date,JSONPath=`.status.since`
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.message`
+type Layer struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// +required
+	Spec LayerSpec `json:"spec"`
+	// +optional
+	Status LayerStatus `json:"status,omitempty,omitzero"`
+}
+
+// LayerList is a list of Layers.
+// +kubebuilder:object:root=true
+type LayerList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []Layer `json:"items"`
+}
+
+// ClusterLayer is one layer of desired state for members of every namespace.
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Cluster,shortName=cly;clayer,categories=syncline
+// +kubebuilder:printcolumn:name="Order",type=integer,JSONPath=`.spec.order`
+// +kubebuilder:printcolumn:name="Revision",type=string,JSONPath=`.status.revision`
+// +kubebuilder:printcolumn:name="Converged",type=string,JSONPath=`.status.converged`
+// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.state`
+// +kubebuilder:printcolumn:name="Since",type=date,JSONPath=`.status.since`
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.message`
+type ClusterLayer struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// +required
+	Spec LayerSpec `json:"spec"`
+	// +optional
+	Status LayerStatus `json:"status,omitempty,omitzero"`
+}
+
+// ClusterLayerList is a list of ClusterLayers.
+// +kubebuilder:object:root=true
+type ClusterLayerList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []ClusterLayer `json:"items"`
+}
+
+// Layered is a Layer or a ClusterLayer.
+// +kubebuilder:object:generate=false
+type Layered interface {
+	client.Object
+	// LayerKind is "Layer" or "ClusterLayer".
+	LayerKind() string
+	// LayerSpec is the object's own spec, not a copy.
+	LayerSpec() *LayerSpec
+	// LayerStatus is the object's own status, not a copy.
+	LayerStatus() *LayerStatus
+}
+
+// The kinds that are Layered.
+const (
+	KindLayer        = "Layer"
+	KindClusterLayer = "ClusterLayer"
+)
+
+// LayerKind implements Layered.
+func (*Layer) LayerKind() string { return KindLayer }
+
+// LayerSpec implements Layered.
+func (l *Layer) LayerSpec() *LayerSpec { return &l.Spec }
+
+// LayerStatus implements Layered.
+func (l *Layer) LayerStatus() *LayerStatus { return &l.Status }
+
+// LayerKind implements Layered.
+func (*ClusterLayer) LayerKind() string { return KindClusterLayer }
+
+// LayerSpec implements Layered.
+func (l *ClusterLayer) LayerSpec() *LayerSpec { return &l.Spec }
+
+// LayerStatus implements Layered.
+func (l *ClusterLayer) LayerStatus() *LayerStatus { return &l.Status }

@@ -1,0 +1,80 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// MemberClusterSpec names where a member's credentials are.
+type MemberClusterSpec struct {
+	// kubeconfigSecret is the name of the Secret, in the same namespace, that holds the
+	// kubeconfig under the key "value".
+	// +kubebuilder:validation:MinLength=1
+	// +required
+	KubeconfigSecret string `json:"kubeconfigSecret"`
+	// paused stops all writes to this member.
+	// +optional
+	Paused bool `json:"paused,omitempty"`
+}
+
+// MemberClusterStatus is what is known of a member.
+type MemberClusterStatus struct {
+	// observedGeneration is the generation that the conditions speak for.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// uid is the UID of the member's kube-system namespace: the member's identity.
+	// +optional
+	UID types.UID `json:"uid,omitempty"`
+	// version is the member's Kubernetes version.
+	// +optional
+	Version string `json:"version,omitempty"`
+	// owner is the manager replica that writes to the member.
+	// +optional
+	Owner string `json:"owner,omitempty"`
+	// credentialsExpire is when the kubeconfig's certificate or token expires.
+	// +optional
+	CredentialsExpire *metav1.Time `json:"credentialsExpire,omitempty"`
+	// lastSeen is when an unreachable member last answered. It is absent while the member
+	// is reachable: nothing is written at rest.
+	// +optional
+	LastSeen *metav1.Time `json:"lastSeen,omitempty"`
+	// layers is "<layers converged>/<layers on the member>".
+	// +optional
+	Layers string `json:"layers,omitempty"`
+	// conditions: Ready, Registered, Reachable, and, while true, Paused.
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// MemberCluster is a cluster whose state the hub keeps. Registration makes one for every
+// Cluster API kubeconfig Secret; its labels are those of the Cluster, and of the Secret.
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=mc,categories=syncline
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Version",type=string,JSONPath=`.status.version`
+// +kubebuilder:printcolumn:name="Owner",type=string,JSONPath=`.status.owner`
+// +kubebuilder:printcolumn:name="Layers",type=string,JSONPath=`.status.layers`
+// +kubebuilder:printcolumn:name="Last seen",type=date,JSONPath=`.status.lastSeen`
+// +kubebuilder:printcolumn:name="Credentials",type=date,JSONPath=`.status.credentialsExpire`,priority=1
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
+type MemberCluster struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// +required
+	Spec MemberClusterSpec `json:"spec"`
+	// +optional
+	Status MemberClusterStatus `json:"status,omitempty,omitzero"`
+}
+
+// MemberClusterList is a list of MemberClusters.
+// +kubebuilder:object:root=true
+type MemberClusterList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []MemberCluster `json:"items"`
+}
