@@ -52,3 +52,7 @@ func Foundation(id ID) bool {
 	}
 	return false
 }
+
+// SameWave says whether two objects may be applied at the same time: kinds of one rank
+// need nothing of each other.
+func SameWave(a, b ID) bool { return rank[a.Kind] == rank[b.Kind] }

@@ -21,6 +21,14 @@ func (p Path) Field(name string) Path {
 	return p + "." + Path(name)
 }
 
+// Join is the path of what rel names in what p names.
+func (p Path) Join(rel Path) Path {
+	if p == "" || rel == "" || rel[0] == '[' {
+		return p + rel
+	}
+	return p + "." + rel
+}
+
 // Entry is the path of an entry of the list that p names, by its key.
 func (p Path) Entry(key string) Path { return p + "[" + Path(key) + "]" }
 

@@ -73,7 +73,11 @@ type Problem struct {
 // Message is the whole sentence: object, layer, path, what is wrong and the way out.
 func (p Problem) Message() string {
 	var parts []string
-	if p.Object != (ID{}) {
+	switch {
+	case p.Object == (ID{}):
+	case p.Object.Name == "":
+		parts = append(parts, p.Object.Kind+" without a name")
+	default:
 		parts = append(parts, p.Object.String())
 	}
 	if p.Layer != "" {

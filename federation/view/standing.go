@@ -1,0 +1,100 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/federation/convergence"
+	"github.com/syncline-dev/syncline/federation/layer"
+	"github.com/syncline-dev/syncline/federation/rollout"
+)
+
+// standing is where one layer stands on one member.
+type standing struct {
+	// member is <namespace>/<name>.
+	member string
+	state  v1alpha1.State
+	// objects and healthy are what the binding last counted.
+	objects, healthy int32
+	message          string
+	since            *metav1.Time
+}
+
+// standingOf judges how far a binding is to be believed. It may be nil.
+func standingOf(l v1alpha1.Layered, m *v1alpha1.MemberCluster, b *v1alpha1.LayerBinding) standing {
+	s := standing{member: memberName(m), state: v1alpha1.StateProgressing}
+	if b != nil {
+		s.objects, s.healthy, s.since = b.Status.Objects, b.Status.Healthy, b.Status.Since
+	}
+	if reason, unseen := unseen(m); unseen {
+		s.state, s.message = v1alpha1.StateUnknown, reason
+		return s
+	}
+	wanted := rollout.Wanted(l, m)
+	switch {
+	case wanted == "":
+		s.message = "waits for the layer's first revision"
+	case b == nil || b.Status.State == "":
+		s.message = "waits for its first verdict"
+	case b.Status.State == v1alpha1.StateUnknown:
+		s.state, s.message = v1alpha1.StateUnknown, b.Status.Message
+	case b.Status.Revision != wanted:
+		s.message = "waits for revision " + wanted
+	case b.Status.LayerGeneration < l.GetGeneration():
+		s.message = "waits for a verdict on the layer's newest generation"
+	default:
+		s.state, s.message = b.Status.State, b.Status.Message
+	}
+	return s
+}
+
+// unseen says whether the member cannot be seen, and why. A member that nothing has been
+// said about yet may be seen any moment, and is not unseen.
+func unseen(m *v1alpha1.MemberCluster) (string, bool) {
+	c := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionReachable)
+	if c == nil || c.Status == metav1.ConditionTrue {
+		return "", false
+	}
+	return cmp.Or(c.Message, "the member cannot be reached"), true
+}
+
+func memberName(m *v1alpha1.MemberCluster) string { return m.Namespace + "/" + m.Name }
+
+// compareStandings puts the worst first.
+func compareStandings(a, b standing) int {
+	return cmp.Or(convergence.CompareStates(a.state, b.state), cmp.Compare(a.member, b.member))
+}
+
+// bindingKey finds a binding by its two ends.
+type bindingKey struct {
+	layer  layer.Ref
+	member string
+}
+
+func index(bindings []v1alpha1.LayerBinding) map[bindingKey]*v1alpha1.LayerBinding {
+	m := make(map[bindingKey]*v1alpha1.LayerBinding, len(bindings))
+	for i := range bindings {
+		b := &bindings[i]
+		ref := layer.Ref{Kind: b.Spec.Layer.Kind, Name: b.Spec.Layer.Name}
+		if ref.Kind == v1alpha1.KindLayer {
+			ref.Namespace = b.Namespace
+		}
+		m[bindingKey{ref, b.Namespace + "/" + b.Spec.Member}] = b
+	}
+	return m
+}
+
+// standings are where the layer stands on each of the members, the worst first.
+func standings(l v1alpha1.Layered, members []*v1alpha1.MemberCluster, bindings map[bindingKey]*v1alpha1.LayerBinding) []standing {
+	ref := layer.RefOf(l)
+	all := make([]standing, 0, len(members))
+	for _, m := range members {
+		all = append(all, standingOf(l, m, bindings[bindingKey{ref, memberName(m)}]))
+	}
+	slices.SortFunc(all, compareStandings)
+	return all
+}
