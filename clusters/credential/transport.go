@@ -1,0 +1,154 @@
+package credential
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+const (
+	// DrainTimeout is how long ordinary requests may go on after their credentials were
+	// replaced. It is longer than any request that Syncline makes.
+	DrainTimeout = 30 * time.Second
+	// unauthorizedInterval is the least time between two calls of OnUnauthorized for one
+	// generation of credentials.
+	unauthorizedInterval = 5 * time.Second
+)
+
+// Options are what a Transport needs beside credentials.
+type Options struct {
+	// OnUnauthorized is called when the member answers 401: the credentials should be read
+	// again. It runs on the request's goroutine, so it must return at once; it is called
+	// at most every five seconds, and anew after each replacement. May be nil.
+	OnUnauthorized func()
+}
+
+// Transport is an http.RoundTripper to one member. It is safe for concurrent use.
+type Transport struct {
+	opts Options
+
+	mu     sync.Mutex
+	locked lockedTransport
+}
+
+type lockedTransport struct {
+	current      *generation
+	unauthorized time.Time // when OnUnauthorized was last called for current
+}
+
+// New returns a transport with the given endpoint and credentials. It does no I/O. Of the
+// configuration it uses what registration fills in: host, TLS, token, password,
+// impersonation and proxy.
+func New(cfg *rest.Config, opts Options) (*Transport, error) {
+	first, err := newGeneration(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &Transport{opts: opts, locked: lockedTransport{current: first}}, nil
+}
+
+// Replace makes all requests from now on use another endpoint and other credentials. With
+// an error nothing has changed.
+func (t *Transport) Replace(cfg *rest.Config) error {
+	next, err := newGeneration(cfg)
+	if err != nil {
+		return err
+	}
+	t.swap(next).retire(DrainTimeout)
+	return nil
+}
+
+// Close ends everything that is in flight and closes all connections. Requests made later
+// fail.
+func (t *Transport) Close() {
+	t.current().retire(0)
+}
+
+func (t *Transport) swap(next *generation) (old *generation) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	old = t.locked.current
+	t.locked = lockedTransport{current: next}
+	return old
+}
+
+func (t *Transport) current() *generation {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.locked.current
+}
+
+// Endpoint is the host and port that requests go to now. It is no secret.
+func (t *Transport) Endpoint() string { return t.current().endpoint.Host }
+
+// RESTConfig returns a configuration for clients of the member, to be used for as long as
+// the member is connected. It holds no credentials. The name, "<namespace>/<name>", only
+// makes the pseudo host that appears in URLs, metrics and errors of such clients.
+func (t *Transport) RESTConfig(name string) *rest.Config {
+	return &rest.Config{Host: pseudoHost(name), Transport: t}
+}
+
+func pseudoHost(name string) string {
+	parts := strings.Split(name, "/")
+	slices.Reverse(parts)
+	return "https://" + strings.Join(parts, ".") + ".member.invalid"
+}
+
+// RoundTrip implements http.RoundTripper. Its errors are *Error.
+func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	generation, resp, err := t.send(req)
+	if err != nil {
+		return nil, &Error{Endpoint: generation.endpoint.Host, Err: err}
+	}
+	if resp.StatusCode == http.StatusUnauthorized && t.shouldReport(generation) {
+		t.opts.OnUnauthorized()
+	}
+	return resp, nil
+}
+
+// send goes on to the next generation when the one it looked up has been retired meanwhile.
+func (t *Transport) send(req *http.Request) (*generation, *http.Response, error) {
+	for {
+		generation := t.current()
+		resp, err := generation.roundTrip(req)
+		if errors.Is(err, errRetired) && t.current() != generation {
+			continue
+		}
+		return generation, resp, err
+	}
+}
+
+func (t *Transport) shouldReport(g *generation) bool {
+	if t.opts.OnUnauthorized == nil {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	if t.locked.current != g || !t.locked.unauthorized.IsZero() && now.Sub(t.locked.unauthorized) < unauthorizedInterval {
+		return false
+	}
+	t.locked.unauthorized = now
+	return true
+}
+
+// Error is a request that got no answer. It names the real endpoint, which the url.Error
+// that http.Client puts around it does not.
+type Error struct {
+	// Endpoint is the host and port that the request went to.
+	Endpoint string
+	// Err is what happened.
+	Err error
+}
+
+// Error implements error.
+func (e *Error) Error() string { return fmt.Sprintf("%s: %v", e.Endpoint, e.Err) }
+
+// Unwrap makes errors.Is and errors.As see the cause.
+func (e *Error) Unwrap() error { return e.Err }

@@ -1,0 +1,179 @@
+package member
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+)
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+func TestGuardAsksBeforeWhatMayChangeTheMember(t *testing.T) {
+	shut := NewGuard(&admission{err: ErrNotOwner}, roundTrip(func(req *http.Request) (*http.Response, error) {
+		return respond(req, 200, "passed"), nil
+	}))
+	for method, guarded := range map[string]bool{
+		http.MethodGet: false, http.MethodHead: false, http.MethodOptions: false,
+		http.MethodPost: true, http.MethodPut: true, http.MethodPatch: true, http.MethodDelete: true,
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), method, "https://a/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := shut.RoundTrip(req)
+		if err == nil {
+			resp.Body.Close()
+		}
+		if errors.Is(err, ErrNotOwner) != guarded {
+			t.Errorf("%s: got %v, guarded: %v", method, err, guarded)
+		}
+	}
+	exec, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://a/exec", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec.Header.Set("Connection", "Upgrade")
+	if _, err := shut.RoundTrip(exec); !errors.Is(err, ErrNotOwner) { //nolint:bodyclose // there is none
+		t.Errorf("an upgrade passes: %v", err)
+	}
+}
+
+// F17: a client made by hand from the member's configuration cannot go around the guard,
+// and sees why.
+func TestNoClientGoesAroundTheGuard(t *testing.T) {
+	configMaps := schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+	for name, test := range map[string]struct {
+		admission admission
+		pause     bool
+		want      error
+	}{
+		"not the owner": {admission: admission{err: ErrNotOwner}, want: ErrNotOwner},
+		"paused":        {pause: true, want: ErrPaused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFakeAPI()
+			m := newTestMember(t, f, func(c *Config) { c.Admission = &test.admission })
+			m.SetPaused(test.pause)
+			client, err := dynamic.NewForConfig(m.GetConfig())
+			if err != nil {
+				t.Fatal(err)
+			}
+			object := configMap("a", "")
+			_, err = client.Resource(configMaps).Namespace("shop").Create(t.Context(), object, metav1.CreateOptions{})
+			if !errors.Is(err, test.want) {
+				t.Errorf("a client by hand: got %v, want %v", err, test.want)
+			}
+			if err := m.GetClient().Create(t.Context(), object); !errors.Is(err, test.want) {
+				t.Errorf("the member's client: got %v, want %v", err, test.want)
+			}
+			_, err = m.Apply(t.Context(), object)
+			if !errors.Is(err, test.want) || Classify(err).Class != Held {
+				t.Errorf("Apply: got %v, want %v", err, test.want)
+			}
+			for _, req := range f.locked.calls {
+				if req.Method != http.MethodGet {
+					t.Errorf("%s %s left", req.Method, req.URL)
+				}
+			}
+		})
+	}
+}
+
+func TestAWriteEndsWithOwnership(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		guard := NewGuard(&admission{until: time.Now().Add(time.Second)}, roundTrip(func(req *http.Request) (*http.Response, error) {
+			<-req.Context().Done()
+			return nil, req.Context().Err()
+		}))
+		start := time.Now()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://a/", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = guard.RoundTrip(req) //nolint:bodyclose // there is none
+		if !errors.Is(err, ErrNotOwner) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		if took := time.Since(start); took != time.Second {
+			t.Errorf("was cut after %s", took)
+		}
+	})
+}
+
+// F16: whoever is stopped between admission and sending sends nothing when resumed.
+func TestNoBodyIsSentPastOwnership(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var sent []byte
+		guard := NewGuard(&admission{until: time.Now().Add(time.Second)}, roundTrip(func(req *http.Request) (*http.Response, error) {
+			time.Sleep(time.Minute) // the process is stopped
+			var err error
+			sent, err = io.ReadAll(req.Body)
+			return nil, err
+		}))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://a/", bytes.NewBufferString("object"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = guard.RoundTrip(req) //nolint:bodyclose // there is none
+		if !errors.Is(err, ErrNotOwner) || len(sent) > 0 {
+			t.Errorf("sent %q: %v", sent, err)
+		}
+		again, err := req.GetBody()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sent, err := io.ReadAll(again); err != nil || string(sent) != "object" {
+			t.Errorf("the caller's request was changed: %q, %v", sent, err)
+		}
+	})
+}
+
+func TestGatesStandOverOneAnother(t *testing.T) {
+	ownership := &ownership{}
+	federation := NewGate(Owned(ownership), "Federation default")
+	gate := NewGate(federation, "MemberCluster fleet/a")
+	for _, step := range []struct {
+		name string
+		do   func()
+		want error
+		text string
+	}{
+		{name: "nobody's", do: func() {}, want: ErrNotOwner},
+		{name: "owned, nothing told", do: func() { ownership.until = time.Now().Add(time.Hour) }, want: ErrPaused, text: "until Federation default has been read"},
+		{name: "federation told", do: func() { federation.SetPaused(false) }, want: ErrPaused, text: "until MemberCluster fleet/a has been read"},
+		{name: "all told", do: func() { gate.SetPaused(false) }},
+		{name: "red button", do: func() { federation.SetPaused(true) }, want: ErrPaused, text: "by Federation default"},
+		{name: "released", do: func() { federation.SetPaused(false) }},
+		{name: "one member paused", do: func() { gate.SetPaused(true) }, want: ErrPaused, text: "by MemberCluster fleet/a"},
+	} {
+		step.do()
+		until, err := gate.Admit()
+		switch {
+		case !errors.Is(err, step.want):
+			t.Errorf("%s: got %v, want %v", step.name, err, step.want)
+		case err != nil && !strings.Contains(err.Error(), step.text):
+			t.Errorf("%s: %q does not say %q", step.name, err, step.text)
+		case err == nil && !until.Equal(ownership.until):
+			t.Errorf("%s: valid until %v", step.name, until)
+		}
+	}
+	if gate.SetPaused(true) || !gate.SetPaused(false) {
+		t.Error("SetPaused does not tell changes")
+	}
+}
+
+type ownership struct{ until time.Time }
+
+func (o *ownership) ValidUntil() (time.Time, bool) { return o.until, time.Now().Before(o.until) }

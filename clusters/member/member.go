@@ -1,0 +1,303 @@
+package member
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/federation/object"
+)
+
+// Settings are what all members of a hub have in common.
+type Settings struct {
+	// HubID is the value of v1alpha1.LabelHub on our objects: what watches select.
+	HubID string
+	// Health judges a live object; it must be pure and fast. By default nothing is judged.
+	Health func(*unstructured.Unstructured) object.Health
+	// Scheme of GetClient. client-go's by default.
+	Scheme *runtime.Scheme
+	// UserAgent that members' audit logs show, as "syncline/<version> (<replica>)".
+	// "syncline" by default.
+	UserAgent string
+	// QPS and Burst limit requests to one member on this side. By default nothing does: the
+	// member's own priority and fairness decides.
+	QPS   float32
+	Burst int
+	// RequestTimeout bounds one request other than a watch. 10 s by default, which is the
+	// default of admission webhooks.
+	RequestTimeout time.Duration
+	// ProbeInterval is the pause between probes of a member that answers, and ProbeTimeout
+	// the time it has to. 5 s and 3 s by default; what follows is said at probeRetry.
+	ProbeInterval time.Duration
+	ProbeTimeout  time.Duration
+	// Schemas is shared by the members. A cache of its own by default.
+	Schemas *SchemaCache
+}
+
+// Config is what one member is made of.
+type Config struct {
+	Settings
+	// Name is "<namespace>/<name>" of the MemberCluster.
+	Name multicluster.ClusterName
+	// REST holds a host and a Transport and no credentials, as
+	// credential.Transport.RESTConfig returns it.
+	REST *rest.Config
+	// Admission is asked before every write. The member's own gate stands below it.
+	Admission Admission
+	// Notify is called when something changed that a reconcile should see: reachability, an
+	// observation, whether a kind can be watched, whether writing is paused. It runs on the
+	// member's goroutines, often, and must not block: a workqueue's Add. May be nil.
+	Notify func()
+}
+
+func (s Settings) defaulted() Settings {
+	if s.Scheme == nil {
+		s.Scheme = scheme.Scheme
+	}
+	if s.UserAgent == "" {
+		s.UserAgent = "syncline"
+	}
+	if s.QPS == 0 {
+		s.QPS = -1
+	}
+	if s.RequestTimeout == 0 {
+		s.RequestTimeout = 10 * time.Second
+	}
+	if s.ProbeInterval == 0 {
+		s.ProbeInterval = 5 * time.Second
+	}
+	if s.ProbeTimeout == 0 {
+		s.ProbeTimeout = 3 * time.Second
+	}
+	if s.Schemas == nil {
+		s.Schemas = NewSchemaCache()
+	}
+	return s
+}
+
+func (s Settings) validate() error {
+	switch {
+	case s.HubID == "":
+		return errors.New("member: HubID is required: without it watches would select nothing of ours")
+	case s.RequestTimeout < 0 || s.ProbeInterval < 0 || s.ProbeTimeout < 0:
+		return errors.New("member: RequestTimeout, ProbeInterval and ProbeTimeout must not be negative")
+	}
+	return nil
+}
+
+func (c Config) validated() (Config, error) {
+	c.Settings = c.Settings.defaulted()
+	if c.Notify == nil {
+		c.Notify = func() {}
+	}
+	switch {
+	case c.Name.Empty():
+		return c, errors.New("member: Name is required")
+	case c.REST == nil || c.REST.Transport == nil:
+		return c, fmt.Errorf("member: %s: REST needs a Transport that the guard can stand before", c.Name)
+	case c.Admission == nil:
+		return c, fmt.Errorf("member: %s: Admission is required", c.Name)
+	}
+	return c, c.Settings.validate()
+}
+
+// Member is one connected member. It is safe for concurrent use. It implements
+// cluster.Cluster; every client made from it or from its GetConfig passes the guard.
+type Member struct {
+	cluster.Cluster
+	cfg     Config
+	gate    *Gate
+	wire    *wire
+	kinds   *kinds
+	store   *store
+	watches *watches
+	reach   *reach
+	prober  *prober
+	schemas *schemas
+}
+
+// New makes a member and does no I/O. Nothing is known of it, and nothing written to it,
+// before Start runs and SetPaused was called.
+func New(cfg Config) (*Member, error) {
+	cfg, err := cfg.validated()
+	if err != nil {
+		return nil, err
+	}
+	m := &Member{
+		cfg:   cfg,
+		gate:  NewGate(cfg.Admission, "MemberCluster "+cfg.Name.String()),
+		store: newStore(),
+		reach: &reach{},
+	}
+	guarded := rest.CopyConfig(cfg.REST)
+	guarded.Transport = NewGuard(m.gate, &sightings{next: cfg.REST.Transport, seen: m.answered})
+	guarded.UserAgent = cfg.UserAgent
+	guarded.QPS, guarded.Burst = cfg.QPS, cfg.Burst
+	guarded.WarningHandler = rest.NoWarnings{}
+	if m.Cluster, err = newCluster(guarded, cfg.Scheme); err != nil {
+		return nil, fmt.Errorf("member: %s: %w", cfg.Name, err)
+	}
+	if err := m.connect(guarded); err != nil {
+		return nil, fmt.Errorf("member: %s: %w", cfg.Name, err)
+	}
+	return m, nil
+}
+
+// newCluster is controller-runtime's, with a client that reads live.
+func newCluster(cfg *rest.Config, s *runtime.Scheme) (cluster.Cluster, error) {
+	return cluster.New(cfg, func(o *cluster.Options) {
+		o.Scheme = s
+		o.Logger = logr.Discard()
+		o.NewClient = func(cfg *rest.Config, o client.Options) (client.Client, error) {
+			o.Cache = nil
+			return client.New(cfg, o)
+		}
+	})
+}
+
+// connect builds what uses the guarded configuration.
+func (m *Member) connect(guarded *rest.Config) (err error) {
+	if m.wire, err = newWire(guarded, m.GetHTTPClient(), m.cfg.RequestTimeout); err != nil {
+		return err
+	}
+	dyn, err := dynamic.NewForConfigAndClient(guarded, m.GetHTTPClient())
+	if err != nil {
+		return err
+	}
+	m.kinds = newKinds(m.wire)
+	m.schemas = &schemas{wire: m.wire, shared: m.cfg.Schemas}
+	m.watches = newWatches(m.store, func(gvk schema.GroupVersionKind, log logr.Logger) *kindWatch {
+		return &kindWatch{
+			gvk:      gvk,
+			selector: v1alpha1.LabelHub + "=" + m.cfg.HubID,
+			kinds:    m.kinds,
+			client:   dyn,
+			store:    m.store,
+			health:   m.cfg.Health,
+			changed:  m.observed,
+			log:      log,
+			now:      make(chan struct{}, 1),
+		}
+	})
+	m.prober = &prober{
+		wire:     m.wire,
+		reach:    m.reach,
+		interval: m.cfg.ProbeInterval,
+		timeout:  m.cfg.ProbeTimeout,
+		changed:  m.reachabilityChanged,
+		soon:     make(chan struct{}, 1),
+	}
+	return nil
+}
+
+// Start runs the member until ctx is done, and returns when all its goroutines have ended.
+// It is called once.
+func (m *Member) Start(ctx context.Context) error {
+	log := logf.FromContext(ctx).WithValues("member", m.cfg.Name)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var running sync.WaitGroup
+	defer running.Wait()
+	running.Go(func() { m.prober.run(ctx, log) })
+	running.Go(func() { m.watches.run(ctx, log) })
+	if err := m.Cluster.Start(ctx); err != nil {
+		cancel()
+		return fmt.Errorf("member: %s: %w", m.cfg.Name, err)
+	}
+	return nil
+}
+
+// Name is "<namespace>/<name>" of the MemberCluster.
+func (m *Member) Name() multicluster.ClusterName { return m.cfg.Name }
+
+// SetPaused stops writes to the member, or lets them pass. Until it is first called they
+// are stopped.
+func (m *Member) SetPaused(paused bool) {
+	if m.gate.SetPaused(paused) {
+		m.cfg.Notify()
+	}
+}
+
+// Admit says whether a write would leave now; see Admission. Reconcilers ask it to say so
+// instead of trying.
+func (m *Member) Admit() (time.Time, error) { return m.gate.Admit() }
+
+// Reachability is what is known of the connection.
+func (m *Member) Reachability() Reachability { return m.reach.get() }
+
+// Refresh probes at once and reads the member's identity again: its endpoint or
+// credentials have changed.
+func (m *Member) Refresh() { m.prober.askSoon() }
+
+// Observe sets which kinds are watched: the full set, one version of each kind. Kinds that
+// are missing are no longer watched, and forgotten. It is cheap when nothing changes, and
+// does no I/O.
+func (m *Member) Observe(gvks ...schema.GroupVersionKind) { m.watches.want(gvks) }
+
+// Seen is what is known of an object; false if the watch has not seen it, which means that
+// it is not there only if Synced says so of its kind. A namespaced object's ID has a
+// namespace.
+func (m *Member) Seen(id object.ID) (Observation, bool) { return m.store.get(id) }
+
+// Synced says that all our objects of a kind have been seen once.
+func (m *Member) Synced(gk schema.GroupKind) bool { return m.store.synced(gk) }
+
+// WatchProblem is a *WatchError that says why objects of a kind cannot be seen now; nil if
+// they can, or if the watch has only just begun (see Synced).
+func (m *Member) WatchProblem(gk schema.GroupKind) error { return m.store.problem(gk) }
+
+// Namespaced says whether a kind's objects live in namespaces. A kind that the member does
+// not serve is an error of reason KindNotServed.
+func (m *Member) Namespaced(ctx context.Context, gvk schema.GroupVersionKind) (bool, error) {
+	at, err := m.kinds.resolve(ctx, gvk)
+	return at.namespaced, err
+}
+
+// Schema is the type of a kind in the member's OpenAPI; false if the member publishes
+// none. Kinds that are built in are better taken from client-go.
+func (m *Member) Schema(ctx context.Context, gvk schema.GroupVersionKind) (typed.ParseableType, bool, error) {
+	return m.schemas.get(ctx, gvk)
+}
+
+// answered hears of every answer from the member.
+func (m *Member) answered() {
+	if open := m.reach.seen(time.Now()); open {
+		m.prober.askSoon()
+	}
+}
+
+func (m *Member) reachabilityChanged(replaced bool) {
+	if replaced {
+		m.kinds.reset()
+		m.watches.restart()
+	}
+	m.cfg.Notify()
+}
+
+var definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+
+// observed hears of changes in a kind's observations. New definitions end the waiting for
+// kinds.
+func (m *Member) observed(gk schema.GroupKind) {
+	if gk == definitionKind {
+		m.kinds.recheck()
+		m.watches.retry()
+	}
+	m.cfg.Notify()
+}

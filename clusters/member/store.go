@@ -1,0 +1,281 @@
+package member
+
+import (
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/federation/object"
+)
+
+// Observation is what is kept of an object on the member: enough to know whether it is
+// still what we applied, and whether it is well.
+type Observation struct {
+	// ID and UID say which object it is.
+	ID  object.ID
+	UID types.UID
+	// ResourceVersion of the object as it was seen. What was seen of one object never goes
+	// back.
+	ResourceVersion string
+	// Generation of the object's spec.
+	Generation int64
+	// Owned is the digest of the fields that we own (object.Owned).
+	Owned string
+	// Health as Settings.Health judged it.
+	Health object.Health
+	// Layer is the value of the annotation that names the home layer.
+	Layer string
+	// Deleting says that the object waits for its finalizers.
+	Deleting bool
+}
+
+// ownedUnreadable stands for the digest of an object whose managedFields do not parse. It
+// equals no digest, and an object that cannot be read is still an object that is there.
+const ownedUnreadable = "unreadable"
+
+// observe reduces an object to what is kept of it.
+func observe(u *unstructured.Unstructured, health func(*unstructured.Unstructured) object.Health) Observation {
+	owned, err := object.Owned(u, v1alpha1.FieldManager)
+	if err != nil {
+		owned = ownedUnreadable
+	}
+	o := Observation{
+		ID:              object.Of(u),
+		UID:             u.GetUID(),
+		ResourceVersion: u.GetResourceVersion(),
+		Generation:      u.GetGeneration(),
+		Owned:           owned,
+		Layer:           u.GetAnnotations()[v1alpha1.AnnotationLayer],
+		Deleting:        u.GetDeletionTimestamp() != nil,
+	}
+	if health != nil {
+		o.Health = health(u)
+	}
+	return o
+}
+
+// meaning is the observation without what differs on every write.
+func (o Observation) meaning() Observation {
+	o.ResourceVersion, o.Generation = "", 0
+	return o
+}
+
+// newer compares versions as the API defines it for objects of one resource. Servers whose
+// versions are no numbers (some aggregated ones) are taken at their word: what comes later
+// is newer.
+func newer(a, than string) bool {
+	order, err := resourceversion.CompareResourceVersion(a, than)
+	if err != nil {
+		return a != than
+	}
+	return order > 0
+}
+
+// older is newer the other way round, and false where versions cannot be compared.
+func older(a, than string) bool {
+	order, err := resourceversion.CompareResourceVersion(a, than)
+	return err == nil && order < 0
+}
+
+// store holds the observations of all kinds. Two sources feed it, the watches and the
+// answers to our own writes, in no order; what is newer wins.
+type store struct {
+	mu     sync.Mutex
+	locked lockedStore
+}
+
+type lockedStore map[schema.GroupKind]*shelf
+
+// shelf holds the observations of one kind.
+type shelf struct {
+	// live are the objects that are there, gone the versions at which others went: an
+	// older event must not bring them back.
+	live map[types.NamespacedName]Observation
+	gone map[types.NamespacedName]string
+	// synced says that the first list is in.
+	synced bool
+	// revision is the newest version that the watch has delivered; our own writes do not
+	// count. Swept is what it was at the last bookmark but one.
+	revision, swept string
+	// problem is why the watch does not work; nil when it does.
+	problem error
+}
+
+func newStore() *store { return &store{locked: lockedStore{}} }
+
+// shelf makes room for a kind. The caller holds the lock.
+func (s lockedStore) shelf(gk schema.GroupKind) *shelf {
+	kept := s[gk]
+	if kept == nil {
+		kept = &shelf{live: map[types.NamespacedName]Observation{}, gone: map[types.NamespacedName]string{}}
+		s[gk] = kept
+	}
+	return kept
+}
+
+func (s *store) get(id object.ID) (Observation, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kept := s.locked[id.GroupKind()]
+	if kept == nil {
+		return Observation{}, false
+	}
+	o, found := kept.live[nameOf(id)]
+	return o, found
+}
+
+func (s *store) synced(gk schema.GroupKind) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kept := s.locked[gk]
+	return kept != nil && kept.synced
+}
+
+func (s *store) problem(gk schema.GroupKind) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if kept := s.locked[gk]; kept != nil {
+		return kept.problem
+	}
+	return nil
+}
+
+func (s *store) setProblem(gk schema.GroupKind, problem error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.locked.shelf(gk).problem = problem
+}
+
+// record takes an observation from our own write or from the watch, and says whether it
+// changed in meaning.
+func (s *store) record(o Observation) (changed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.locked.shelf(o.ID.GroupKind()).record(o)
+}
+
+// seen is record for what the watch delivers.
+func (s *store) seen(o Observation) (changed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kept := s.locked.shelf(o.ID.GroupKind())
+	kept.revision = o.ResourceVersion
+	return kept.record(o)
+}
+
+// removed takes a deletion that the watch delivered.
+func (s *store) removed(id object.ID, version string) (changed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kept := s.locked.shelf(id.GroupKind())
+	kept.revision = version
+	return kept.remove(nameOf(id), version)
+}
+
+// replaced takes a list as it was at a version: what it lacks is gone, unless we know of a
+// newer write of our own.
+//
+// A list older than what the watch has delivered before means that the server itself went
+// back, as after a restore from a backup. What we knew then is no longer so, and the list
+// is all there is.
+func (s *store) replaced(gk schema.GroupKind, list []Observation, version string) (changed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kept := s.locked.shelf(gk)
+	if kept.revision != "" && older(version, kept.revision) {
+		delete(s.locked, gk)
+		kept = s.locked.shelf(gk)
+		changed = true
+	}
+	listed := make(map[types.NamespacedName]bool, len(list))
+	for _, o := range list {
+		listed[nameOf(o.ID)] = true
+		changed = kept.record(o) || changed
+	}
+	for name, o := range kept.live {
+		if !listed[name] && !newer(o.ResourceVersion, version) {
+			changed = kept.remove(name, version) || changed
+		}
+	}
+	changed = changed || !kept.synced
+	kept.synced, kept.revision = true, version
+	kept.sweep()
+	return changed
+}
+
+// bookmarked takes the server's word that the watch has delivered everything up to version.
+func (s *store) bookmarked(gk schema.GroupKind, version string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kept := s.locked.shelf(gk)
+	kept.revision = version
+	kept.sweep()
+}
+
+// keepOnly drops what is known of other kinds.
+func (s *store) keepOnly(wanted map[schema.GroupKind]schema.GroupVersionKind) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for gk := range s.locked {
+		if _, found := wanted[gk]; !found {
+			delete(s.locked, gk)
+		}
+	}
+}
+
+// drop forgets one kind: its watch begins anew.
+func (s *store) drop(gk schema.GroupKind) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.locked, gk)
+}
+
+func (s *shelf) record(o Observation) (changed bool) {
+	name := nameOf(o.ID)
+	if at, gone := s.gone[name]; gone && !newer(o.ResourceVersion, at) {
+		return false
+	}
+	before, found := s.live[name]
+	if found && !newer(o.ResourceVersion, before.ResourceVersion) {
+		return false
+	}
+	delete(s.gone, name)
+	s.live[name] = o
+	return !found || before.meaning() != o.meaning()
+}
+
+func (s *shelf) remove(name types.NamespacedName, version string) (changed bool) {
+	before, found := s.live[name]
+	if found && newer(before.ResourceVersion, version) {
+		return false
+	}
+	delete(s.live, name)
+	s.gone[name] = version
+	return found
+}
+
+// sweep drops the memory of deletions that are older than a bookmark ago, a minute or so:
+// longer than any answer to a write of ours is under way.
+func (s *shelf) sweep() {
+	for name, version := range s.gone {
+		if s.swept != "" && older(version, s.swept) {
+			delete(s.gone, name)
+		}
+	}
+	s.swept = s.revision
+}
+
+func nameOf(id object.ID) types.NamespacedName {
+	return types.NamespacedName{Namespace: id.Namespace, Name: id.Name}
+}
+
+// sighting carries an observation through a reflector, which wants to see metadata.
+type sighting struct {
+	metav1.ObjectMeta
+	seen Observation
+}

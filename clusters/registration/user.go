@@ -1,0 +1,122 @@
+package registration
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/rest"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+type namedUser struct {
+	name string
+	*clientcmdapi.AuthInfo
+}
+
+func (u namedUser) field(name string) string { return within("users[%s].%s", u.name, name) }
+
+// fill copies inline credentials and returns when the first of them expires.
+func (u namedUser) fill(config *rest.Config) (*time.Time, *RefusedError) {
+	if refused := u.checkInline(); refused != nil {
+		return nil, refused
+	}
+	certExpires, refused := u.checkKeyPair()
+	if refused != nil {
+		return nil, refused
+	}
+	config.CertData = u.ClientCertificateData
+	config.KeyData = u.ClientKeyData
+	config.BearerToken = u.Token
+	config.Username = u.Username
+	config.Password = u.Password
+	config.Impersonate = rest.ImpersonationConfig{
+		UserName: u.Impersonate,
+		UID:      u.ImpersonateUID,
+		Groups:   u.ImpersonateGroups,
+		Extra:    u.ImpersonateUserExtra,
+	}
+	return earliest(certExpires, tokenExpires(u.Token)), nil
+}
+
+// checkInline refuses what reaches out of the Secret, and a user without credentials.
+func (u namedUser) checkInline() *RefusedError {
+	switch {
+	case u.Exec != nil:
+		return refuse(ReasonExec, u.field("exec"), "the hub runs no programs for a member; use a client certificate or a token")
+	case u.AuthProvider != nil:
+		return refuse(ReasonAuthProvider, u.field("auth-provider"), "the hub runs no plug-ins for a member; use a client certificate or a token")
+	case u.ClientCertificate != "":
+		return refuseFile(u.field("client-certificate"), "client-certificate-data")
+	case u.ClientKey != "":
+		return refuseFile(u.field("client-key"), "client-key-data")
+	case u.TokenFile != "":
+		return refuseFile(u.field("tokenFile"), "token")
+	case len(u.ClientCertificateData) == 0 && u.Token == "" && u.Username == "":
+		return refuse(ReasonNoCredentials, within("users[%s]", u.name), "it has neither a client certificate nor a token nor a password")
+	}
+	return nil
+}
+
+func (u namedUser) checkKeyPair() (*time.Time, *RefusedError) {
+	if len(u.ClientCertificateData) == 0 && len(u.ClientKeyData) == 0 {
+		return nil, nil
+	}
+	switch {
+	case len(u.ClientKeyData) == 0:
+		return nil, refuse(ReasonInvalidKeyPair, u.field("client-key-data"), "the client certificate has no key")
+	case !hasCertificate(u.ClientCertificateData):
+		return nil, refuse(ReasonInvalidKeyPair, u.field("client-certificate-data"), "it holds no PEM certificate")
+	}
+	pair, err := tls.X509KeyPair(u.ClientCertificateData, u.ClientKeyData)
+	if err != nil {
+		return nil, refuse(ReasonInvalidKeyPair, u.field("client-key-data"), "it is not the PEM key of the client certificate")
+	}
+	return &pair.Leaf.NotAfter, nil
+}
+
+func hasCertificate(data []byte) bool {
+	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		_, err := x509.ParseCertificate(block.Bytes)
+		return err == nil
+	}
+	return false
+}
+
+// tokenExpires reads the exp of a JSON web token without verifying it: the member does
+// that. Other tokens do not say when they expire.
+func tokenExpires(token string) *time.Time {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return nil
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		return nil
+	}
+	var claims struct {
+		Expires float64 `json:"exp"`
+	}
+	if json.Unmarshal(payload, &claims) != nil || claims.Expires <= 0 {
+		return nil
+	}
+	at := time.Unix(int64(claims.Expires), 0)
+	return &at
+}
+
+func earliest(times ...*time.Time) *time.Time {
+	var first *time.Time
+	for _, t := range times {
+		if t != nil && (first == nil || t.Before(*first)) {
+			first = t
+		}
+	}
+	return first
+}
