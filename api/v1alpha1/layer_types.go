@@ -136,7 +136,6 @@ type Target struct {
 
 // JSONPatchOperation is one operation of RFC 6902.
 // +kubebuilder:validation:XValidation:rule="!(self.op in ['move','copy']) || has(self.from)",message="move and copy need from"
-// +kubebuilder:validation:XValidation:rule="!(self.op in ['add','replace','test']) || has(self.value)",message="add, replace and test need value"
 type JSONPatchOperation struct {
 	// op is the operation.
 	// +kubebuilder:validation:Enum=add;remove;replace;move;copy;test
@@ -281,7 +280,7 @@ type LayerList struct {
 // ClusterLayer is one layer of desired state for members of every namespace.
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:scope=Cluster,shortName=cly;clayer,categories=syncline
+// +kubebuilder:resource:scope=Cluster,shortName=clayer;clayers,categories=syncline
 // +kubebuilder:printcolumn:name="Order",type=integer,JSONPath=`.spec.order`
 // +kubebuilder:printcolumn:name="Revision",type=string,JSONPath=`.status.revision`
 // +kubebuilder:printcolumn:name="Converged",type=string,JSONPath=`.status.converged`

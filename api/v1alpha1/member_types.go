@@ -58,7 +58,7 @@ type MemberClusterStatus struct {
 // +kubebuilder:printcolumn:name="Owner",type=string,JSONPath=`.status.owner`
 // +kubebuilder:printcolumn:name="Layers",type=string,JSONPath=`.status.layers`
 // +kubebuilder:printcolumn:name="Last seen",type=date,JSONPath=`.status.lastSeen`
-// +kubebuilder:printcolumn:name="Credentials",type=date,JSONPath=`.status.credentialsExpire`,priority=1
+// +kubebuilder:printcolumn:name="Credentials",type=string,JSONPath=`.status.credentialsExpire`,priority=1
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 type MemberCluster struct {

@@ -1,0 +1,145 @@
+package aggregation
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/reconcilers/hub"
+)
+
+const (
+	// layerWindow is how long a layer waits for further bindings to change. A change that
+	// converges at once on all members is one write.
+	layerWindow = 300 * time.Millisecond
+	// federationWindow is longer than layerWindow, since the Federation sums up layers.
+	federationWindow = 500 * time.Millisecond
+)
+
+// Setup adds the controllers to the manager.
+func Setup(mgr manager.Manager) error {
+	for _, kind := range []string{v1alpha1.KindLayer, v1alpha1.KindClusterLayer} {
+		r := &layerReconciler{client: mgr.GetClient(), clock: clock.RealClock{}, kind: kind}
+		err := builder.ControllerManagedBy(mgr).
+			Named("aggregation-"+kind).
+			Watches(hub.New(kind), later(layerWindow, itself)).
+			Watches(&v1alpha1.LayerBinding{}, later(layerWindow, layerOf(kind)), builder.WithPredicates(inMeaning())).
+			Watches(&v1alpha1.MemberCluster{}, later(layerWindow, r.layersOfMember), builder.WithPredicates(inMeaning())).
+			Complete(r)
+		if err != nil {
+			return fmt.Errorf("aggregation controller for %s: %w", kind, err)
+		}
+	}
+	r := &federationReconciler{client: mgr.GetClient(), clock: clock.RealClock{}}
+	err := builder.ControllerManagedBy(mgr).
+		Named("aggregation-federation").
+		For(&v1alpha1.Federation{}).
+		WatchesRawSource(source.Func(atOnce)).
+		Watches(&v1alpha1.Layer{}, later(federationWindow, theFederation)).
+		Watches(&v1alpha1.ClusterLayer{}, later(federationWindow, theFederation)).
+		Watches(&v1alpha1.MemberCluster{}, later(federationWindow, theFederation)).
+		Watches(&v1alpha1.LayerBinding{}, later(federationWindow, theFederation), builder.WithPredicates(inMeaning())).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("aggregation controller for Federation: %w", err)
+	}
+	return nil
+}
+
+// later queues what the mapping gives after a window, in which further events of the same
+// object add nothing.
+func later(window time.Duration, to handler.MapFunc) handler.EventHandler {
+	add := func(ctx context.Context, o client.Object, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+		for _, request := range to(ctx, o) {
+			queue.AddAfter(request, window)
+		}
+	}
+	return handler.Funcs{
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			add(ctx, e.Object, q)
+		},
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			add(ctx, e.ObjectNew, q)
+		},
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			add(ctx, e.Object, q)
+		},
+	}
+}
+
+// atOnce queues the Federation when the leader starts, so that there is one.
+func atOnce(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	queue.Add(reconcile.Request{NamespacedName: client.ObjectKey{Name: v1alpha1.FederationName}})
+	return nil
+}
+
+func itself(_ context.Context, o client.Object) []reconcile.Request {
+	return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(o)}}
+}
+
+func theFederation(context.Context, client.Object) []reconcile.Request {
+	return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: v1alpha1.FederationName}}}
+}
+
+func layerOf(kind string) handler.MapFunc {
+	return func(_ context.Context, o client.Object) []reconcile.Request {
+		key, is := hub.LayerOfBinding(o.(*v1alpha1.LayerBinding), kind)
+		if !is {
+			return nil
+		}
+		return []reconcile.Request{{NamespacedName: key}}
+	}
+}
+
+// layersOfMember maps a member to all layers that may reach it: it may have come, gone, or
+// changed its labels.
+func (r *layerReconciler) layersOfMember(ctx context.Context, o client.Object) []reconcile.Request {
+	layers, err := hub.LayersWithin(ctx, r.client, o.GetNamespace())
+	if err != nil {
+		log.FromContext(ctx).Error(err, "a member may be counted late")
+		return nil
+	}
+	var requests []reconcile.Request
+	for _, layer := range layers {
+		if layer.LayerKind() == r.kind {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(layer)})
+		}
+	}
+	return requests
+}
+
+// inMeaning passes over updates of bindings and members that no summary shows: those of an
+// inventory alone, say.
+func inMeaning() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		switch old := e.ObjectOld.(type) {
+		case *v1alpha1.LayerBinding:
+			return !equality.Semantic.DeepEqual(summarized(old), summarized(e.ObjectNew.(*v1alpha1.LayerBinding)))
+		case *v1alpha1.MemberCluster:
+			updated := e.ObjectNew.(*v1alpha1.MemberCluster)
+			return !equality.Semantic.DeepEqual(old.Labels, updated.Labels) ||
+				!equality.Semantic.DeepEqual(old.Status.Conditions, updated.Status.Conditions)
+		}
+		return true
+	}}
+}
+
+func summarized(b *v1alpha1.LayerBinding) v1alpha1.LayerBindingStatus {
+	status := b.Status
+	status.Inventory, status.Problems, status.Conditions = nil, nil, nil
+	return status
+}

@@ -1,0 +1,107 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/syncline-dev/syncline/api/v1alpha1"
+)
+
+// The indexes of the hub's cache.
+const (
+	indexBindingMember = "spec.member"
+	indexBindingLayer  = "spec.layer"
+	indexLayerSource   = "spec.manifestsFrom"
+)
+
+// IndexCache adds the indexes that this package's look-ups need. Call it once, before the
+// cache starts.
+func IndexCache(ctx context.Context, indexer client.FieldIndexer) error {
+	indexes := []struct {
+		object client.Object
+		field  string
+		keys   client.IndexerFunc
+	}{
+		{&v1alpha1.LayerBinding{}, indexBindingMember, func(o client.Object) []string {
+			return []string{o.(*v1alpha1.LayerBinding).Spec.Member}
+		}},
+		{&v1alpha1.LayerBinding{}, indexBindingLayer, func(o client.Object) []string {
+			return []string{layerKey(o.(*v1alpha1.LayerBinding).Spec.Layer)}
+		}},
+		{&v1alpha1.Layer{}, indexLayerSource, sourceKeys},
+		{&v1alpha1.ClusterLayer{}, indexLayerSource, sourceKeys},
+	}
+	for _, index := range indexes {
+		if err := indexer.IndexField(ctx, index.object, index.field, index.keys); err != nil {
+			return fmt.Errorf("index %s of %T: %w", index.field, index.object, err)
+		}
+	}
+	return nil
+}
+
+func layerKey(ref v1alpha1.LayerReference) string {
+	return ref.Kind + "/" + ref.Name
+}
+
+func sourceKeys(o client.Object) []string {
+	var keys []string
+	for _, from := range o.(v1alpha1.Layered).LayerSpec().ManifestsFrom {
+		switch {
+		case from.ConfigMap != nil:
+			keys = append(keys, "ConfigMap/"+from.ConfigMap.Name)
+		case from.Secret != nil:
+			keys = append(keys, "Secret/"+from.Secret.Name)
+		}
+	}
+	return keys
+}
+
+// BindingsOfMember are the bindings of one member.
+func BindingsOfMember(ctx context.Context, c client.Reader, member types.NamespacedName) ([]v1alpha1.LayerBinding, error) {
+	var list v1alpha1.LayerBindingList
+	err := c.List(ctx, &list, client.InNamespace(member.Namespace), client.MatchingFields{indexBindingMember: member.Name})
+	if err != nil {
+		return nil, fmt.Errorf("list bindings of member %s: %w", member, err)
+	}
+	return list.Items, nil
+}
+
+// BindingsOfLayer are the bindings of one layer: in its namespace, or anywhere for a
+// ClusterLayer.
+func BindingsOfLayer(ctx context.Context, c client.Reader, layer v1alpha1.Layered) ([]v1alpha1.LayerBinding, error) {
+	var list v1alpha1.LayerBindingList
+	err := c.List(ctx, &list, client.InNamespace(layer.GetNamespace()),
+		client.MatchingFields{indexBindingLayer: layerKey(ReferenceTo(layer))})
+	if err != nil {
+		return nil, fmt.Errorf("list bindings of %s: %w", Describe(layer), err)
+	}
+	return list.Items, nil
+}
+
+// LayersReading are the layers whose manifestsFrom names the ConfigMap or Secret. A
+// ClusterLayer reads from the manager's namespace.
+func LayersReading(ctx context.Context, c client.Reader, kind string, source types.NamespacedName, systemNamespace string) ([]v1alpha1.Layered, error) {
+	match := client.MatchingFields{indexLayerSource: kind + "/" + source.Name}
+	var layers v1alpha1.LayerList
+	if err := c.List(ctx, &layers, client.InNamespace(source.Namespace), match); err != nil {
+		return nil, fmt.Errorf("list layers that read %s %s: %w", kind, source, err)
+	}
+	var found []v1alpha1.Layered
+	for i := range layers.Items {
+		found = append(found, &layers.Items[i])
+	}
+	if source.Namespace != systemNamespace {
+		return found, nil
+	}
+	var clusterLayers v1alpha1.ClusterLayerList
+	if err := c.List(ctx, &clusterLayers, match); err != nil {
+		return nil, fmt.Errorf("list cluster layers that read %s %s: %w", kind, source, err)
+	}
+	for i := range clusterLayers.Items {
+		found = append(found, &clusterLayers.Items[i])
+	}
+	return found, nil
+}

@@ -1,0 +1,210 @@
+package member
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/federation/object"
+	"github.com/syncline-dev/syncline/reconcilers/hub"
+)
+
+// bindings are all bindings of the member: of the layers on it and of those that leave.
+func (s *snapshot) bindings() []*v1alpha1.LayerBinding {
+	all := slices.Clone(s.leaving)
+	for _, p := range s.placed {
+		all = append(all, p.binding)
+	}
+	return all
+}
+
+// bind makes the bindings that are missing.
+func (r *Reconciler) bind(ctx context.Context, snap *snapshot) error {
+	for i := range snap.placed {
+		p := &snap.placed[i]
+		var known []v1alpha1.InventoryEntry
+		if p.binding != nil && !p.binding.DeletionTimestamp.IsZero() {
+			// Somebody deleted the binding of a layer that stays: what it lists is kept.
+			known = p.binding.Status.Inventory
+			if err := r.letGo(ctx, p.binding); err != nil {
+				return err
+			}
+			p.binding = nil
+		}
+		if p.binding != nil {
+			continue
+		}
+		binding, err := r.newBinding(ctx, snap, p.layer, known)
+		if err != nil {
+			return err
+		}
+		p.binding = binding
+	}
+	return nil
+}
+
+func (r *Reconciler) newBinding(ctx context.Context, snap *snapshot, of v1alpha1.Layered, known []v1alpha1.InventoryEntry) (*v1alpha1.LayerBinding, error) {
+	ref := hub.ReferenceTo(of)
+	binding := &v1alpha1.LayerBinding{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: snap.key.Namespace, Name: bindingName(ref, snap.key.Name),
+			Labels: map[string]string{
+				v1alpha1.LabelLayer:  hub.ReferenceID(ref),
+				v1alpha1.LabelMember: labelValue(snap.key.Name),
+			},
+			Finalizers: []string{v1alpha1.Finalizer},
+		},
+		Spec: v1alpha1.LayerBindingSpec{Layer: ref, Member: snap.key.Name},
+	}
+	if err := controllerutil.SetControllerReference(snap.member, binding, r.Client.Scheme()); err != nil {
+		return nil, fmt.Errorf("own binding %s: %w", binding.Name, err)
+	}
+	if err := r.Client.Create(ctx, binding); err != nil {
+		return nil, fmt.Errorf("make binding %s: %w", binding.Name, err)
+	}
+	r.ledger.of(snap.key).written[binding.Name] = binding
+	if len(known) == 0 {
+		return binding, nil
+	}
+	return r.writeBinding(ctx, snap, binding, func(status *v1alpha1.LayerBindingStatus) { status.Inventory = known })
+}
+
+// bindingName is <member>-<layer>-<hash>. The hash is over both names whole, so that no two
+// pairs share a name, however the names are cut.
+func bindingName(ref v1alpha1.LayerReference, member string) string {
+	const longest = 253 - 1 - 10
+	sum := sha256.Sum256([]byte(member + "/" + ref.Kind + "/" + ref.Name))
+	name := member + "-" + ref.Name
+	if len(name) > longest {
+		name = strings.TrimRight(name[:longest], "-.")
+	}
+	return name + "-" + hex.EncodeToString(sum[:])[:10]
+}
+
+// labelValue is a name as a label can hold it: longer ones end in a hash.
+func labelValue(name string) string {
+	const longest = 63
+	if len(name) <= longest {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return strings.TrimRight(name[:longest-11], "-.") + "-" + hex.EncodeToString(sum[:])[:10]
+}
+
+// declare lists the objects that the pass will create in the inventory before they exist:
+// whatever stops the hub in between, their bindings answer for them.
+func (r *Reconciler) declare(ctx context.Context, p *pass) error {
+	for i := range p.placed {
+		placed := &p.placed[i]
+		missing := p.undeclared(placed)
+		if len(missing) == 0 {
+			continue
+		}
+		written, err := r.writeBinding(ctx, p.snapshot, placed.binding, func(status *v1alpha1.LayerBindingStatus) {
+			listed, _ := inventoryOf([]*v1alpha1.LayerBinding{placed.binding})
+			all := entries{}
+			for id, held := range listed {
+				all[id] = held.entry
+			}
+			for _, id := range missing {
+				all[id.ID] = v1alpha1.InventoryEntry{ID: id.ID.Key(), Version: id.GVK.Version}
+			}
+			status.Inventory = all.sorted()
+		})
+		if err != nil {
+			return err
+		}
+		placed.binding = written
+	}
+	return nil
+}
+
+// undeclared are the objects of a layer that the pass will create and that no inventory
+// lists.
+func (p *pass) undeclared(placed *placedLayer) []wanted {
+	var missing []wanted
+	for _, s := range p.plan.steps {
+		creates := s.verb == apply || s.verb == wait
+		if creates && s.entry.ID == "" && s.object.Home == placed.ref() {
+			missing = append(missing, s.object)
+		}
+	}
+	return missing
+}
+
+// writeBinding changes a binding's status and remembers what the hub answered.
+func (r *Reconciler) writeBinding(ctx context.Context, snap *snapshot, binding *v1alpha1.LayerBinding, change func(*v1alpha1.LayerBindingStatus)) (*v1alpha1.LayerBinding, error) {
+	after := binding.DeepCopy()
+	change(&after.Status)
+	wrote, err := hub.PatchStatus(ctx, r.Client, binding, after)
+	if err != nil {
+		return nil, err
+	}
+	if wrote {
+		r.ledger.of(snap.key).written[binding.Name] = after
+	}
+	return after, nil
+}
+
+// letGo takes the finalizer off a binding and deletes it.
+func (r *Reconciler) letGo(ctx context.Context, binding *v1alpha1.LayerBinding) error {
+	after := binding.DeepCopy()
+	if controllerutil.RemoveFinalizer(after, v1alpha1.Finalizer) {
+		patch := client.MergeFromWithOptions(binding, client.MergeFromWithOptimisticLock{})
+		if err := client.IgnoreNotFound(r.Client.Patch(ctx, after, patch)); err != nil {
+			return fmt.Errorf("release binding %s: %w", binding.Name, err)
+		}
+	}
+	if !binding.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	err := r.Client.Delete(ctx, after, client.Preconditions{UID: &binding.UID})
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete binding %s: %w", binding.Name, err)
+	}
+	return nil
+}
+
+// release lets the bindings of a member go that is no longer registered. Nothing can be
+// undone on it; what it keeps is recorded on the layers.
+func (r *Reconciler) release(ctx context.Context, snap *snapshot) error {
+	for _, binding := range snap.leaving {
+		if len(binding.Status.Inventory) > 0 {
+			r.recordOrphans(ctx, snap, binding)
+		}
+		if err := r.letGo(ctx, binding); err != nil {
+			return err
+		}
+	}
+	r.ledger.close(snap.key)
+	return nil
+}
+
+// recordOrphans names what stays on a member that left, for as long as events live.
+func (r *Reconciler) recordOrphans(ctx context.Context, snap *snapshot, binding *v1alpha1.LayerBinding) {
+	const most = 10
+	var names []string
+	for _, entry := range binding.Status.Inventory {
+		if id, err := object.ParseKey(entry.ID); err == nil && len(names) < most {
+			names = append(names, id.String())
+		}
+	}
+	message := fmt.Sprintf("member %s left; %d objects stay on it: %s", snap.key, len(binding.Status.Inventory), strings.Join(names, ", "))
+	log.FromContext(ctx).Info("objects stay on a member that left", "member", snap.key.String(),
+		"binding", binding.Name, "objects", len(binding.Status.Inventory))
+	layer, err := hub.Get(ctx, r.Client, binding.Spec.Layer, binding.Namespace)
+	if err != nil {
+		return // the layer is gone too: the log line above is what remains
+	}
+	r.Events.Eventf(layer, binding, corev1.EventTypeWarning, "Orphaned", "Unregister", "%s", message)
+}

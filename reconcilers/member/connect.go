@@ -1,0 +1,115 @@
+package member
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/clusters/member"
+	"github.com/syncline-dev/syncline/clusters/registration"
+	"github.com/syncline-dev/syncline/federation/health"
+)
+
+// ConnectionsConfig says how members are connected.
+type ConnectionsConfig struct {
+	// Gate is asked before every write to any member. Its pause follows the Federation.
+	Gate *member.Gate
+	// HubID marks our objects on members.
+	HubID string
+	// Identity of this replica, as members' audit logs show it.
+	Identity string
+	// ProbeInterval is the time between probes of a member; 0 for the default.
+	ProbeInterval time.Duration
+	// Registration says which kubeconfigs are accepted.
+	Registration registration.Options
+}
+
+// Connections keeps this replica connected to the members that it owns: it follows their
+// Secrets, replaces credentials in place, and shuts and opens the gates of paused members.
+type Connections struct {
+	config   ConnectionsConfig
+	provider *member.Provider
+	client   client.Client
+	// members asks for a member to be served, secrets for its Secret to be read again.
+	members trigger[mcreconcile.Request]
+	secrets trigger[reconcile.Request]
+}
+
+// NewConnections makes the connections, empty.
+func NewConnections(config ConnectionsConfig) (*Connections, error) {
+	c := &Connections{config: config}
+	provider, err := member.NewProvider(member.ProviderConfig{
+		Settings: member.Settings{
+			HubID: config.HubID, Health: health.Of, ProbeInterval: config.ProbeInterval,
+			UserAgent: "syncline (" + config.Identity + ")",
+		},
+		Admission:    config.Gate,
+		Notify:       func(key types.NamespacedName) { c.members.fire(requestFor(key)) },
+		Unauthorized: func(key types.NamespacedName) { c.secrets.fire(reconcile.Request{NamespacedName: key}) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.provider = provider
+	return c, nil
+}
+
+// Provider is what multicluster-runtime's manager runs.
+func (c *Connections) Provider() *member.Provider { return c.provider }
+
+// Reconcile connects the member that the request names, or disconnects it. A Secret that
+// cannot be used leaves a connection as it is: registration says what is wrong with it.
+func (c *Connections) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	var cluster v1alpha1.MemberCluster
+	err := c.client.Get(ctx, req.NamespacedName, &cluster)
+	if apierrors.IsNotFound(err) || err == nil && !cluster.DeletionTimestamp.IsZero() {
+		c.provider.Disconnect(req.NamespacedName)
+		return reconcile.Result{}, nil
+	}
+	if err != nil {
+		return reconcile.Result{}, fmt.Errorf("read MemberCluster: %w", err)
+	}
+	var secret corev1.Secret
+	secretKey := types.NamespacedName{Namespace: req.Namespace, Name: cluster.Spec.KubeconfigSecret}
+	if err := c.client.Get(ctx, secretKey, &secret); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	accepted, err := registration.FromSecret(&secret, c.config.Registration)
+	var refused *registration.RefusedError
+	if errors.As(err, &refused) {
+		log.FromContext(ctx).V(1).Info("kubeconfig refused", "reason", refused.Reason)
+		return reconcile.Result{}, nil
+	}
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if err := c.provider.Connect(ctx, req.NamespacedName, accepted); err != nil {
+		return reconcile.Result{}, err
+	}
+	if connected, ok := c.provider.Member(req.NamespacedName); ok {
+		connected.SetPaused(pausedByMember(&cluster) != "")
+	}
+	return reconcile.Result{}, nil
+}
+
+// followFederation is the red button: it shuts and opens the gate above all members.
+func (c *Connections) followFederation(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	var federation v1alpha1.Federation
+	if err := c.client.Get(ctx, req.NamespacedName, &federation); client.IgnoreNotFound(err) != nil {
+		return reconcile.Result{}, fmt.Errorf("read Federation: %w", err)
+	}
+	if c.config.Gate.SetPaused(federation.Spec.Paused) {
+		log.FromContext(ctx).Info("writing to members", "paused", federation.Spec.Paused)
+	}
+	return reconcile.Result{}, nil
+}

@@ -1,0 +1,61 @@
+package member
+
+import (
+	"maps"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/syncline-dev/syncline/api/v1alpha1"
+)
+
+// onUpdate passes every creation and deletion, and the updates that matter.
+func onUpdate(matters func(before, after client.Object) bool) predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		return lives(e.ObjectOld) != lives(e.ObjectNew) || matters(e.ObjectOld, e.ObjectNew)
+	}}
+}
+
+func lives(o client.Object) bool { return o.GetDeletionTimestamp().IsZero() }
+
+// lifeChanged passes creations and deletions: a binding's status is our own word.
+func lifeChanged() predicate.Predicate {
+	return onUpdate(func(_, _ client.Object) bool { return false })
+}
+
+// generationChanged passes changes of the spec.
+func generationChanged() predicate.Predicate {
+	return onUpdate(func(before, after client.Object) bool {
+		return before.GetGeneration() != after.GetGeneration()
+	})
+}
+
+// layerChanged passes what may change what members should have: the spec, whose selector
+// and sync policy take effect at once, and the newest revision. The aggregated part of the
+// status is passed over.
+func layerChanged() predicate.Predicate {
+	return onUpdate(func(before, after client.Object) bool {
+		old, new := before.(v1alpha1.Layered), after.(v1alpha1.Layered)
+		return old.GetGeneration() != new.GetGeneration() ||
+			old.LayerStatus().Revision != new.LayerStatus().Revision ||
+			old.LayerStatus().ObservedGeneration != new.LayerStatus().ObservedGeneration
+	})
+}
+
+// memberChanged passes what may change what a member should have, or whether it may be
+// written to: its labels and spec, and what registration says of it.
+func memberChanged() predicate.Predicate {
+	return onUpdate(func(before, after client.Object) bool {
+		old, new := before.(*v1alpha1.MemberCluster), after.(*v1alpha1.MemberCluster)
+		return old.Generation != new.Generation ||
+			!maps.Equal(old.Labels, new.Labels) ||
+			pausedByMember(old) != pausedByMember(new) ||
+			registered(old) != registered(new)
+	})
+}
+
+func registered(m *v1alpha1.MemberCluster) bool {
+	return meta.IsStatusConditionTrue(m.Status.Conditions, v1alpha1.ConditionRegistered)
+}

@@ -1,0 +1,173 @@
+package member
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/syncline-dev/syncline/clusters/member"
+	"github.com/syncline-dev/syncline/federation/layer"
+	"github.com/syncline-dev/syncline/reconcilers/hub"
+	"github.com/syncline-dev/syncline/reconcilers/revision"
+)
+
+// Members finds the members that this replica is connected to.
+type Members interface {
+	// Member is the connected member; false if this replica is not connected to it.
+	Member(key types.NamespacedName) (*member.Member, bool)
+}
+
+// Reconciler serves members, each as a whole.
+type Reconciler struct {
+	// Client reads our kinds from the cache.
+	Client client.Client
+	// Revisions reads what layers say.
+	Revisions *revision.Store
+	// Members finds connections.
+	Members Members
+	// Folds shares folds between members.
+	Folds *layer.Cache
+	// Events tells people, on the bindings and layers that they look at.
+	Events events.EventRecorder
+	// HubID marks our objects on members; Identity is this replica's name.
+	HubID, Identity string
+	// Clock gives the time of verdicts.
+	Clock clock.PassiveClock
+
+	ledger *ledger
+}
+
+// Reconcile serves the member that the request names.
+func (r *Reconciler) Reconcile(ctx context.Context, req mcreconcile.Request) (reconcile.Result, error) {
+	key, err := keyOf(req.ClusterName)
+	if err != nil {
+		return reconcile.Result{}, reconcile.TerminalError(err)
+	}
+	now := r.Clock.Now()
+	snap, err := r.look(ctx, key)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if snap.member == nil {
+		return hub.Outcome(r.release(ctx, snap))
+	}
+	if err := r.bind(ctx, snap); err != nil {
+		return hub.Outcome(err)
+	}
+	connection := r.connect(key)
+	pass := &pass{
+		snapshot: snap, connection: connection, desired: r.fold(ctx, snap, connection),
+		pages: r.ledger.of(key), now: now,
+	}
+	if err := r.serve(ctx, pass); err != nil {
+		return hub.Outcome(err)
+	}
+	if err := r.record(ctx, pass); err != nil {
+		return hub.Outcome(err)
+	}
+	return reconcile.Result{RequeueAfter: pass.pages.nextRetry(now)}, nil
+}
+
+// pass is one service of one member, from the snapshot to the record.
+type pass struct {
+	*snapshot
+	connection connection
+	desired    *desired
+	pages      *pages
+	now        time.Time
+	// plan and report are the last of the pass.
+	plan   plan
+	report report
+}
+
+// connection is how far the member can be reached.
+type connection struct {
+	member *member.Member // nil without a connection
+	reach  member.Reachability
+}
+
+func (c connection) usable() bool { return c.member != nil && c.reach.Reachable }
+
+func (r *Reconciler) connect(key types.NamespacedName) connection {
+	m, ok := r.Members.Member(key)
+	if !ok {
+		return connection{}
+	}
+	return connection{member: m, reach: m.Reachability()}
+}
+
+// serve brings the member closer to what its layers want: plan, apply, and plan again
+// where a namespace or a kind came into place on which others waited.
+func (r *Reconciler) serve(ctx context.Context, p *pass) error {
+	bindings := p.bindings()
+	held, unreadable := inventoryOf(bindings)
+	if len(unreadable) > 0 {
+		return reconcile.TerminalError(fmt.Errorf("inventory of member %s has entries that cannot be read: %v", p.key, unreadable))
+	}
+	p.report = newReport(held)
+	p.pages.forgetExcept(p.desired.objects)
+	planner := &planner{inventory: held, live: unseen{}, pages: p.pages, now: p.now}
+	if p.connection.member != nil {
+		planner.live = p.connection.member
+		p.connection.member.Observe(kindsOf(p.desired, held)...)
+	}
+	p.plan = planner.plan(p.desired)
+	if !p.connection.usable() || p.paused != "" {
+		return nil
+	}
+	if err := r.declare(ctx, p); err != nil {
+		return err
+	}
+	executor := &executor{member: p.connection.member, hub: r.HubID, pages: p.pages, now: p.now}
+	executor.apply(ctx, p.plan.steps, &p.report)
+	if p.report.foundations {
+		planner.inventory = held.with(p.report.entries)
+		p.plan = planner.plan(p.desired)
+		executor.apply(ctx, p.plan.steps, &p.report)
+	}
+	executor.remove(ctx, p.plan.removals, &p.report)
+	r.logOutcome(ctx, p)
+	return nil
+}
+
+// kindsOf are the kinds to watch: those that are wanted and those that are listed.
+func kindsOf(want *desired, listed inventory) []schema.GroupVersionKind {
+	kinds := map[schema.GroupKind]schema.GroupVersionKind{}
+	for id, held := range listed {
+		kinds[id.GroupKind()] = id.GroupKind().WithVersion(held.entry.Version)
+	}
+	for _, w := range want.objects {
+		if w.GVK.Version != "" {
+			kinds[w.ID.GroupKind()] = w.GVK
+		}
+	}
+	return slices.Collect(maps.Values(kinds))
+}
+
+// logOutcome says in one line what a pass did, and nothing if it did nothing.
+func (r *Reconciler) logOutcome(ctx context.Context, p *pass) {
+	sent, refused := p.report.sent, len(p.report.problems)
+	if sent+refused == 0 && p.report.lost == nil {
+		return
+	}
+	logger := log.FromContext(ctx).WithValues("member", p.key.String(), "sent", sent)
+	switch {
+	case p.report.lost != nil:
+		logger.Info("writing stopped", "cause", p.report.lost.Error())
+	case refused > 0:
+		logger.Info("member served in part", "refused", refused)
+	default:
+		logger.Info("member served")
+	}
+}

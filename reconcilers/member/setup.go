@@ -1,0 +1,170 @@
+package member
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+	mccontroller "sigs.k8s.io/multicluster-runtime/pkg/controller"
+	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/clusters/member"
+	"github.com/syncline-dev/syncline/federation/layer"
+	"github.com/syncline-dev/syncline/reconcilers/revision"
+)
+
+// rememberedFolds is how many different stacks a replica keeps folded.
+const rememberedFolds = 512
+
+// Config is what the member controllers are made of.
+type Config struct {
+	// Revisions reads what layers say.
+	Revisions *revision.Store
+	// HubID and Identity are those of the connections.
+	HubID, Identity string
+	// Concurrency is how many members are served at the same time.
+	Concurrency int
+}
+
+// Setup adds the controllers to the manager: one that connects members, one that follows
+// the red button, and one that serves members.
+func Setup(mgr mcmanager.Manager, connections *Connections, config Config) error {
+	local := mgr.GetLocalManager()
+	connections.client = local.GetClient()
+	if err := connections.setUp(mgr); err != nil {
+		return err
+	}
+	reconciler := &Reconciler{
+		Client: local.GetClient(), Revisions: config.Revisions, Members: connections.provider,
+		Folds: layer.NewCache(rememberedFolds), Events: local.GetEventRecorder("syncline"),
+		HubID: config.HubID, Identity: config.Identity, Clock: clock.RealClock{}, ledger: newLedger(),
+	}
+	ctrl, err := mccontroller.New("member", mgr, mccontroller.Options{
+		Reconciler: reconciler, MaxConcurrentReconciles: config.Concurrency,
+	})
+	if err != nil {
+		return fmt.Errorf("member controller: %w", err)
+	}
+	cache := local.GetCache()
+	sources := []source.TypedSource[mcreconcile.Request]{
+		&connections.members,
+		source.TypedKind(cache, client.Object(&v1alpha1.MemberCluster{}), enqueue(memberItself), memberChanged()),
+		source.TypedKind(cache, client.Object(&v1alpha1.Layer{}), enqueue(reconciler.membersOf), layerChanged()),
+		source.TypedKind(cache, client.Object(&v1alpha1.ClusterLayer{}), enqueue(reconciler.membersOf), layerChanged()),
+		source.TypedKind(cache, client.Object(&v1alpha1.LayerBinding{}), enqueue(memberOfBinding), lifeChanged()),
+		source.TypedKind(cache, client.Object(&v1alpha1.Federation{}), enqueue(reconciler.allMembers), generationChanged()),
+	}
+	for _, src := range sources {
+		if err := ctrl.Watch(src); err != nil {
+			return fmt.Errorf("member controller: %w", err)
+		}
+	}
+	return nil
+}
+
+func (c *Connections) setUp(mgr mcmanager.Manager) error {
+	local := mgr.GetLocalManager()
+	err := builder.ControllerManagedBy(local).
+		Named("connection").
+		For(&v1alpha1.MemberCluster{}, builder.WithPredicates(memberChanged())).
+		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(c.membersOfSecret)).
+		WatchesRawSource(&c.secrets).
+		WithOptions(controller.Options{MaxConcurrentReconciles: 8}).
+		Complete(c)
+	if err != nil {
+		return fmt.Errorf("connection controller: %w", err)
+	}
+	err = builder.ControllerManagedBy(local).
+		Named("red-button").
+		For(&v1alpha1.Federation{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Complete(reconcile.Func(c.followFederation))
+	if err != nil {
+		return fmt.Errorf("red-button controller: %w", err)
+	}
+	return nil
+}
+
+// membersOfSecret maps a kubeconfig Secret to the members that name it.
+func (c *Connections) membersOfSecret(ctx context.Context, secret client.Object) []reconcile.Request {
+	var members v1alpha1.MemberClusterList
+	if err := c.client.List(ctx, &members, client.InNamespace(secret.GetNamespace())); err != nil {
+		log.FromContext(ctx).Error(err, "a rotated kubeconfig may be noticed late")
+		return nil
+	}
+	var requests []reconcile.Request
+	for _, m := range members.Items {
+		if m.Spec.KubeconfigSecret == secret.GetName() {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&m)})
+		}
+	}
+	return requests
+}
+
+// enqueue makes a handler of a mapping from an object to members.
+func enqueue(members func(context.Context, client.Object) []types.NamespacedName) handler.TypedEventHandler[client.Object, mcreconcile.Request] {
+	return handler.TypedEnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []mcreconcile.Request {
+		var requests []mcreconcile.Request
+		for _, key := range members(ctx, o) {
+			requests = append(requests, requestFor(key))
+		}
+		return requests
+	})
+}
+
+func requestFor(key types.NamespacedName) mcreconcile.Request {
+	return mcreconcile.Request{ClusterName: member.ClusterName(key)}
+}
+
+// keyOf is the member that a cluster name means.
+func keyOf(name multicluster.ClusterName) (types.NamespacedName, error) {
+	namespace, cluster, found := strings.Cut(name.String(), "/")
+	if !found || namespace == "" || cluster == "" {
+		return types.NamespacedName{}, fmt.Errorf("cluster name %q is not <namespace>/<name>", name)
+	}
+	return types.NamespacedName{Namespace: namespace, Name: cluster}, nil
+}
+
+func memberItself(_ context.Context, o client.Object) []types.NamespacedName {
+	return []types.NamespacedName{client.ObjectKeyFromObject(o)}
+}
+
+func memberOfBinding(_ context.Context, o client.Object) []types.NamespacedName {
+	return []types.NamespacedName{{Namespace: o.GetNamespace(), Name: o.(*v1alpha1.LayerBinding).Spec.Member}}
+}
+
+// membersOf are the members within a layer's reach, those that it no longer selects
+// included: they have to let it go.
+func (r *Reconciler) membersOf(ctx context.Context, o client.Object) []types.NamespacedName {
+	return r.membersWithin(ctx, o.GetNamespace())
+}
+
+func (r *Reconciler) allMembers(ctx context.Context, _ client.Object) []types.NamespacedName {
+	return r.membersWithin(ctx, "")
+}
+
+func (r *Reconciler) membersWithin(ctx context.Context, namespace string) []types.NamespacedName {
+	var members v1alpha1.MemberClusterList
+	if err := r.Client.List(ctx, &members, client.InNamespace(namespace)); err != nil {
+		log.FromContext(ctx).Error(err, "a changed layer may be noticed late")
+		return nil
+	}
+	keys := make([]types.NamespacedName, 0, len(members.Items))
+	for i := range members.Items {
+		keys = append(keys, client.ObjectKeyFromObject(&members.Items[i]))
+	}
+	return keys
+}

@@ -1,0 +1,164 @@
+package placement
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/reconcilers/hub"
+	"github.com/syncline-dev/syncline/reconcilers/revision"
+)
+
+// defaultHistory is how many unused revisions are kept where the layer does not say.
+const defaultHistory = 10
+
+// Reconciler keeps the newest revision of layers of one kind.
+type Reconciler struct {
+	// Client reads layers and bindings from the cache; ConfigMaps and Secrets from the hub.
+	Client client.Client
+	// Revisions keeps what layers say.
+	Revisions *revision.Store
+	// Kind is the kind of layer served.
+	Kind string
+	// SystemNamespace is where ClusterLayers' manifestsFrom is read.
+	SystemNamespace string
+}
+
+// Reconcile serves one layer.
+func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	layer := hub.New(r.Kind)
+	if err := r.Client.Get(ctx, req.NamespacedName, layer); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if !layer.GetDeletionTimestamp().IsZero() {
+		return hub.Outcome(r.release(ctx, layer))
+	}
+	if err := r.hold(ctx, layer); err != nil {
+		return hub.Outcome(err)
+	}
+	content, err := r.gather(ctx, layer)
+	var unusable *unusableError
+	if err != nil && !errors.As(err, &unusable) {
+		return reconcile.Result{}, err
+	}
+	before := layer.DeepCopyObject().(v1alpha1.Layered)
+	if unusable != nil {
+		refuse(layer, unusable)
+	} else if err := r.render(ctx, layer, content); err != nil {
+		return reconcile.Result{}, err
+	}
+	if _, err := hub.PatchStatus(ctx, r.Client, before, layer); err != nil {
+		return hub.Outcome(err)
+	}
+	if before.LayerStatus().Revision == layer.LayerStatus().Revision {
+		return reconcile.Result{}, nil
+	}
+	log.FromContext(ctx).Info("new revision", "revision", layer.LayerStatus().Revision)
+	return reconcile.Result{}, r.collect(ctx, layer)
+}
+
+// hold puts the finalizer on before the first member is served.
+func (r *Reconciler) hold(ctx context.Context, layer v1alpha1.Layered) error {
+	before := layer.DeepCopyObject().(v1alpha1.Layered)
+	if !controllerutil.AddFinalizer(layer, v1alpha1.Finalizer) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := r.Client.Patch(ctx, layer, patch); err != nil {
+		return fmt.Errorf("hold %s: %w", hub.Describe(layer), err)
+	}
+	return nil
+}
+
+// release lets a deleted layer go once no binding is left of it.
+func (r *Reconciler) release(ctx context.Context, layer v1alpha1.Layered) error {
+	if !controllerutil.ContainsFinalizer(layer, v1alpha1.Finalizer) {
+		return nil
+	}
+	bindings, err := hub.BindingsOfLayer(ctx, r.Client, layer)
+	if err != nil || len(bindings) > 0 {
+		return err
+	}
+	before := layer.DeepCopyObject().(v1alpha1.Layered)
+	controllerutil.RemoveFinalizer(layer, v1alpha1.Finalizer)
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	return client.IgnoreNotFound(r.Client.Patch(ctx, layer, patch))
+}
+
+// render makes the content the layer's newest revision, if it is not yet, and says on the
+// layer which of its objects are refused whatever the member.
+func (r *Reconciler) render(ctx context.Context, layer v1alpha1.Layered, content revision.Content) error {
+	status := layer.LayerStatus()
+	name, err := revision.Name(layer, content)
+	if err != nil {
+		return err
+	}
+	if status.Revision != name {
+		switch err := r.Revisions.Save(ctx, layer, name, status.RevisionNumber+1, content); {
+		case tooLarge(err) != nil:
+			refuse(layer, tooLarge(err))
+			return nil
+		case err != nil:
+			return err
+		}
+		status.Revision = name
+		status.RevisionNumber++
+		meta.SetStatusCondition(&status.Conditions, metav1.Condition{
+			Type: v1alpha1.ConditionConverged, Status: metav1.ConditionFalse, Reason: "NewRevision",
+			Message: "revision " + name + " is on its way to the members", ObservedGeneration: layer.GetGeneration(),
+		})
+	}
+	accept(layer, refusals(content))
+	return nil
+}
+
+// collect drops old revisions: never the newest, never one that a binding names.
+func (r *Reconciler) collect(ctx context.Context, layer v1alpha1.Layered) error {
+	bindings, err := hub.BindingsOfLayer(ctx, r.Client, layer)
+	if err != nil {
+		return err
+	}
+	inUse := map[string]bool{layer.LayerStatus().Revision: true}
+	for _, binding := range bindings {
+		inUse[binding.Status.Revision] = true
+	}
+	limit := int(ptr.Deref(layer.LayerSpec().RevisionHistoryLimit, defaultHistory))
+	return r.Revisions.Collect(ctx, layer, limit, func(name string) bool { return inUse[name] })
+}
+
+// accept records that the newest generation is a revision. The layer is not converged
+// until its members are, which aggregation says.
+func accept(layer v1alpha1.Layered, refused *unusableError) {
+	rendered := metav1.Condition{
+		Type: v1alpha1.ConditionRendered, Status: metav1.ConditionTrue, Reason: "RevisionStored",
+		Message: "revision " + layer.LayerStatus().Revision,
+	}
+	if refused != nil {
+		rendered.Status, rendered.Reason, rendered.Message = metav1.ConditionFalse, refused.reason, refused.message
+	}
+	record(layer, rendered)
+}
+
+// refuse records that the newest generation cannot be used: members keep the revision
+// that they have.
+func refuse(layer v1alpha1.Layered, why *unusableError) {
+	record(layer, metav1.Condition{
+		Type: v1alpha1.ConditionRendered, Status: metav1.ConditionFalse, Reason: why.reason, Message: why.message,
+	})
+}
+
+func record(layer v1alpha1.Layered, rendered metav1.Condition) {
+	status := layer.LayerStatus()
+	status.ObservedGeneration = layer.GetGeneration()
+	rendered.ObservedGeneration = layer.GetGeneration()
+	meta.SetStatusCondition(&status.Conditions, rendered)
+}

@@ -1,0 +1,65 @@
+package registration
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/clusters/registration"
+)
+
+// accept says until when the Secret's credentials are valid, or why they are refused.
+func accept(secret *corev1.Secret, options registration.Options) (*metav1.Time, *registration.RefusedError) {
+	accepted, err := registration.FromSecret(secret, options)
+	var refused *registration.RefusedError
+	if errors.As(err, &refused) {
+		return nil, refused
+	}
+	if err != nil {
+		return nil, &registration.RefusedError{Reason: "KubeconfigInvalid", Message: err.Error()}
+	}
+	if accepted.Expires == nil {
+		return nil, nil
+	}
+	expires := metav1.NewTime(*accepted.Expires)
+	return &expires, nil
+}
+
+// saysAlready reports whether the MemberCluster has exactly these labels from
+// registration, so that an event that changes nothing writes nothing.
+func saysAlready(member *v1alpha1.MemberCluster, labels map[string]any) bool {
+	for _, entry := range member.ManagedFields {
+		if entry.Manager != string(fieldManager) || entry.Subresource != "" || entry.FieldsV1 == nil {
+			continue
+		}
+		var owned fieldpath.Set
+		if err := owned.FromJSON(bytes.NewReader(entry.FieldsV1.Raw)); err != nil {
+			return false
+		}
+		ours := &owned
+		for _, field := range []string{"metadata", "labels"} {
+			ours = ours.WithPrefix(fieldpath.PathElement{FieldName: &field})
+		}
+		for key, value := range labels {
+			if member.Labels[key] != value || !ours.Has(fieldpath.MakePathOrDie(key)) {
+				return false
+			}
+		}
+		return ours.Size() == len(labels)
+	}
+	return false
+}
+
+func fromUnstructured(u *unstructured.Unstructured, into *v1alpha1.MemberCluster) error {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, into); err != nil {
+		return fmt.Errorf("read applied MemberCluster: %w", err)
+	}
+	return nil
+}
