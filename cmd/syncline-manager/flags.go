@@ -1,0 +1,84 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/pflag"
+	"go.uber.org/zap/zapcore"
+)
+
+// flags are what an operator of the manager sets.
+type flags struct {
+	kubeconfig        string
+	namespace         string
+	identity          string
+	metricsAddress    string
+	healthAddress     string
+	leaseDuration     time.Duration
+	renewDeadline     time.Duration
+	retryPeriod       time.Duration
+	probeInterval     time.Duration
+	memberConcurrency int
+	allowProxy        bool
+	logLevel          zapcore.Level
+}
+
+// parseFlags reads and validates the command line. Usage and help go to out.
+func parseFlags(args []string, out io.Writer) (*flags, error) {
+	f := &flags{}
+	set := pflag.NewFlagSet("syncline-manager", pflag.ContinueOnError)
+	set.SetOutput(out)
+	set.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig of the hub; in a pod the service account is used without it")
+	set.StringVar(&f.namespace, "namespace", os.Getenv("POD_NAMESPACE"), "the manager's own namespace: its Lease, and what belongs to ClusterLayers (default $POD_NAMESPACE)")
+	set.StringVar(&f.identity, "identity", "", "name of this replica, unlike that of any other (default host name)")
+	set.StringVar(&f.metricsAddress, "metrics-bind-address", ":8080", "where metrics are served; 0 turns them off")
+	set.StringVar(&f.healthAddress, "health-probe-bind-address", ":8081", "where /healthz and /readyz are served; 0 turns them off")
+	set.DurationVar(&f.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long others wait after the last renewal they saw")
+	set.DurationVar(&f.renewDeadline, "leader-elect-renew-deadline", 10*time.Second, "how long the leader writes to members after the beginning of its last renewal")
+	set.DurationVar(&f.retryPeriod, "leader-elect-retry-period", 2*time.Second, "time between renewals")
+	set.DurationVar(&f.probeInterval, "probe-interval", 10*time.Second, "time between probes of a member; a member is unreachable after three that fail")
+	set.IntVar(&f.memberConcurrency, "member-concurrency", 64, "how many members are served at the same time")
+	set.BoolVar(&f.allowProxy, "allow-proxy", false, "accept kubeconfigs with a proxy-url")
+	level := set.String("log-level", "info", "debug, info, warn or error")
+	if err := set.Parse(args); err != nil {
+		return nil, err
+	}
+	if set.NArg() > 0 {
+		return nil, fmt.Errorf("unexpected argument %q", set.Arg(0))
+	}
+	if err := f.logLevel.UnmarshalText([]byte(*level)); err != nil {
+		return nil, fmt.Errorf("--log-level: %w", err)
+	}
+	return f, f.complete()
+}
+
+func (f *flags) complete() error {
+	if f.identity == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			return fmt.Errorf("--identity is not set and there is no host name: %w", err)
+		}
+		f.identity = host
+	}
+	var problems []error
+	if f.namespace == "" {
+		problems = append(problems, errors.New("--namespace is required outside a pod"))
+	}
+	if f.renewDeadline > f.leaseDuration-f.leaseDuration/5 {
+		problems = append(problems, fmt.Errorf("--leader-elect-renew-deadline %s must leave a fifth of --leader-elect-lease-duration %s", f.renewDeadline, f.leaseDuration))
+	}
+	if f.retryPeriod <= 0 || f.retryPeriod >= f.renewDeadline {
+		problems = append(problems, fmt.Errorf("--leader-elect-retry-period %s must be positive and below --leader-elect-renew-deadline %s", f.retryPeriod, f.renewDeadline))
+	}
+	if f.probeInterval < time.Second || f.probeInterval > time.Minute {
+		problems = append(problems, fmt.Errorf("--probe-interval %s must be between 1s and 1m", f.probeInterval))
+	}
+	if f.memberConcurrency < 1 || f.memberConcurrency > 1000 {
+		problems = append(problems, fmt.Errorf("--member-concurrency %d must be between 1 and 1000", f.memberConcurrency))
+	}
+	return errors.Join(problems...)
+}
