@@ -1,0 +1,47 @@
+package programs
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// narrator tells a person that something long still goes on.
+type narrator struct {
+	out io.Writer
+}
+
+func newNarrator(out io.Writer) *narrator {
+	if out == nil {
+		out = io.Discard
+	}
+	return &narrator{out: out}
+}
+
+// during writes what goes on now and every progressInterval, with the seconds
+// gone by, until the returned function is called. That function returns when
+// nothing more will be written.
+func (n *narrator) during(what string) (done func()) {
+	start := time.Now()
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	fmt.Fprintf(n.out, "%s\n", what)
+	wg.Go(func() {
+		ticker := time.NewTicker(progressInterval)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-ticker.C:
+				fmt.Fprintf(n.out, "%s: %.0f s\n", what, time.Since(start).Seconds())
+			}
+		}
+	})
+	return func() {
+		close(stop)
+		wg.Wait()
+		fmt.Fprintf(n.out, "%s: took %.0f s\n", what, time.Since(start).Seconds())
+	}
+}

@@ -1,0 +1,202 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/syncline-dev/syncline/test/fleet"
+)
+
+const (
+	// Namespace is where the managers are at home.
+	Namespace = "syncline-system"
+	// User is what the managers are to the hub: the service account that deploy/rbac binds.
+	User = "system:serviceaccount:" + Namespace + ":syncline-manager"
+
+	fieldOwner = client.FieldOwner("syncline-install")
+)
+
+// Options say what is installed.
+type Options struct {
+	// Replicas is how many managers are started. None by default.
+	Replicas int
+	// Race builds the programs with the race detector.
+	Race bool
+	// Args are given to every manager, after our own.
+	Args []string
+}
+
+// Installation is Syncline on the hub of a fleet.
+type Installation struct {
+	// Replicas are the managers, the ended ones included.
+	Replicas []*Replica
+	fleet    *fleet.Fleet
+	options  Options
+	bin      string
+}
+
+// Replica is one manager.
+type Replica struct {
+	*fleet.Process
+	// Identity is the name by which members and Leases know it.
+	Identity string
+	health   string
+}
+
+// Install builds the programs, applies deploy/ to the hub and starts the managers. Whoever
+// stops the fleet stops them too.
+func Install(ctx context.Context, f *fleet.Fleet, options Options) (*Installation, error) {
+	in := &Installation{fleet: f, options: options, bin: filepath.Join(f.Dir(), "bin")}
+	if err := in.build(ctx); err != nil {
+		return nil, err
+	}
+	if err := f.InstallCRDs(ctx, Path("deploy/crds")); err != nil {
+		return nil, fmt.Errorf("install: %w", err)
+	}
+	for _, file := range []string{"deploy/rbac/namespace.yaml", "deploy/rbac/role.yaml"} {
+		if err := Apply(ctx, f.Hub(), Path(file)); err != nil {
+			return nil, fmt.Errorf("install: %w", err)
+		}
+	}
+	for range options.Replicas {
+		if _, err := in.StartReplica(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return in, nil
+}
+
+// Path is a path of the project's tree, from whichever package it is asked for.
+func Path(elements ...string) string {
+	_, file, _, _ := runtime.Caller(0)
+	root := filepath.Dir(filepath.Dir(filepath.Dir(file)))
+	return filepath.Join(append([]string{root}, elements...)...)
+}
+
+// Program is the path of a built program: "syncline-manager" or "synclinectl".
+func (in *Installation) Program(name string) string { return filepath.Join(in.bin, name) }
+
+func (in *Installation) build(ctx context.Context) error {
+	args := []string{"build", "-o", in.bin + string(filepath.Separator)}
+	if in.options.Race {
+		args = append(args, "-race")
+	}
+	cmd := exec.CommandContext(ctx, "go", append(args, "./cmd/...")...)
+	cmd.Dir = Path()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the programs: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// StartReplica starts one more manager and waits until it is healthy.
+func (in *Installation) StartReplica(ctx context.Context) (*Replica, error) {
+	kubeconfig := filepath.Join(in.fleet.Dir(), "manager.kubeconfig")
+	content, err := in.fleet.Hub().KubeconfigFor(User, "system:serviceaccounts", "system:serviceaccounts:"+Namespace, "system:authenticated")
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig of the manager: %w", err)
+	}
+	if err := os.WriteFile(kubeconfig, content, 0o600); err != nil {
+		return nil, fmt.Errorf("kubeconfig of the manager: %w", err)
+	}
+	health, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	identity := fmt.Sprintf("hub-%d", len(in.Replicas))
+	args := append([]string{
+		"--kubeconfig=" + kubeconfig, "--namespace=" + Namespace, "--identity=" + identity,
+		"--metrics-bind-address=0", "--health-probe-bind-address=" + health,
+	}, in.options.Args...)
+	process, err := in.fleet.Run("manager-"+identity, in.Program("syncline-manager"), args...)
+	if err != nil {
+		return nil, err
+	}
+	replica := &Replica{Process: process, Identity: identity, health: health}
+	in.Replicas = append(in.Replicas, replica)
+	return replica, replica.awaitHealthy(ctx)
+}
+
+func (r *Replica) awaitHealthy(ctx context.Context) error {
+	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		select {
+		case <-r.Done():
+			return false, errors.New("it has ended")
+		default:
+		}
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+r.health+"/readyz", nil)
+		if err != nil {
+			return false, err
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return false, nil //nolint:nilerr // it does not listen yet
+		}
+		defer resp.Body.Close()
+		return resp.StatusCode == http.StatusOK, nil
+	})
+	if err != nil {
+		return fmt.Errorf("manager %s is not healthy: %w\n%s", r.Identity, err, r.LogTail())
+	}
+	return nil
+}
+
+func freeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed at once
+	if err != nil {
+		return "", fmt.Errorf("find a free port: %w", err)
+	}
+	defer listener.Close()
+	return listener.Addr().String(), nil
+}
+
+// Apply applies every object of a YAML file to a cluster, as kubectl apply --server-side
+// would.
+func Apply(ctx context.Context, c *fleet.Cluster, file string) error {
+	content, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	return ApplyFrom(ctx, c, content)
+}
+
+// ApplyFrom is Apply for YAML from anywhere.
+func ApplyFrom(ctx context.Context, c *fleet.Cluster, content io.Reader) error {
+	cl, err := c.Client(nil)
+	if err != nil {
+		return err
+	}
+	documents := yaml.NewYAMLOrJSONDecoder(content, 4096)
+	for {
+		object := &unstructured.Unstructured{}
+		err := documents.Decode(object)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read objects for %s: %w", c.Name(), err)
+		}
+		if len(object.Object) == 0 {
+			continue
+		}
+		err = cl.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), fieldOwner, client.ForceOwnership)
+		if err != nil {
+			return fmt.Errorf("apply %s %s to %s: %w", object.GetKind(), object.GetName(), c.Name(), err)
+		}
+	}
+}
