@@ -43,7 +43,7 @@ type LayerBindingStatus struct {
 	// since is when the state last changed.
 	// +optional
 	Since *metav1.Time `json:"since,omitempty"`
-	// objects counts the objects whose home is this layer.
+	// objects counts the objects that the layer has a part in.
 	// +optional
 	Objects int32 `json:"objects"`
 	// healthy counts those that have converged.

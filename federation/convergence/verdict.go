@@ -27,7 +27,7 @@ type Observation struct {
 	LastSeen  metav1.Time
 	// Paused says that nothing may be written to the member.
 	Paused bool
-	// Objects are those whose home the layer is.
+	// Objects are those that the layer has a part in.
 	Objects []Object
 	// Problems are those of which the layer is to blame, whatever the home of the object.
 	Problems []object.Problem
@@ -237,7 +237,7 @@ func Problem(p object.Problem) v1alpha1.Problem {
 		Reason:  p.Reason,
 		Message: Shorten(p.Message(), 1024),
 	}
-	if p.Object != (object.ID{}) {
+	if p.Object.Name != "" {
 		out.Object = Shorten(p.Object.String(), 512)
 	}
 	return out

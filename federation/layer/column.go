@@ -101,6 +101,26 @@ func (c *column) failures(b *built, bed int, patch object.Path) func(object.Path
 	}
 }
 
+// layers are those that say something of the object, by a part or by a patch, from bottom
+// to top.
+func (c *column) layers(matched []patchRef) []Ref {
+	speaks := make([]bool, len(c.beds))
+	speaks[c.home] = true
+	for i, part := range c.parts {
+		speaks[i] = speaks[i] || part != nil
+	}
+	for _, ref := range matched {
+		speaks[ref.bed] = true
+	}
+	var layers []Ref
+	for i, says := range speaks {
+		if says {
+			layers = append(layers, c.beds[i].Ref)
+		}
+	}
+	return layers
+}
+
 func (c *column) enforced() []bool {
 	enforced := make([]bool, len(c.beds))
 	for i, b := range c.beds {

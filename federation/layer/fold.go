@@ -116,7 +116,10 @@ func (f *folding) fold(c *column) {
 	if p := c.versions(); p != nil {
 		problems = append(problems, *p)
 	}
-	out := Object{ID: c.id, GVK: c.gvk, Home: f.beds[c.home].Ref, Confidential: c.confidential, column: c}
+	out := Object{
+		ID: c.id, GVK: c.gvk, Home: f.beds[c.home].Ref, Layers: c.layers(b.matched),
+		Confidential: c.confidential, column: c,
+	}
 	out.Held = f.refused[c.id] || object.HasError(problems)
 	if !out.Held {
 		problems = append(problems, c.overrides(b.strata)...)

@@ -42,6 +42,9 @@ type Object struct {
 	// Home is the lowest layer that holds the object in its manifests: its inventory entry
 	// lives in that layer's binding.
 	Home Ref
+	// Layers are all that say something of the object, by a part or by a patch, from bottom
+	// to top: none of them is in effect before the object is.
+	Layers []Ref
 	// Held says that an error in some layer leaves open what the object is to be. It is to
 	// be neither applied nor pruned, and has no value.
 	Held bool

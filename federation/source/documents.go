@@ -2,12 +2,16 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"strconv"
 	"strings"
 
+	goyaml "go.yaml.in/yaml/v2"
 	"sigs.k8s.io/yaml"
 )
 
@@ -114,12 +118,34 @@ func (d document) json() (json.RawMessage, error) {
 		// A YAML parser reads most JSON, but not all: not every escape, nor long keys.
 		return bytes.TrimSpace(d.text), findDuplicateKey(d.text)
 	}
-	return yaml.YAMLToJSONStrict(d.text)
+	raw, err := yaml.YAMLToJSONStrict(d.text)
+	if err != nil {
+		return nil, err
+	}
+	return raw, d.ends()
+}
+
+// ends is an error if something stands after the document's value: the parser above reads
+// one value and leaves the rest unread, such as fields that are indented less than the first.
+func (d document) ends() error {
+	decoder := goyaml.NewDecoder(bytes.NewReader(d.text))
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return err
+	}
+	if err := decoder.Decode(&value); err != io.EOF {
+		return cmp.Or(err, errors.New("holds more than one value"))
+	}
+	return nil
 }
 
 var (
 	lineInError = regexp.MustCompile(`line (\d+): `)
-	quoted      = regexp.MustCompile("'[^']*'|`[^`]*`")
+	// quoted leaves the parser's own signs, such as ',' and '-', alone.
+	quoted = regexp.MustCompile("'[^']{3,}'|`[^`]*`")
+	// miscounted are faults that the parser finds, and not its scanner: it names the line
+	// before.
+	miscounted = regexp.MustCompile(`did not find expected (<|key|node|')`)
 )
 
 // explain turns a parser's error into a line of the source and a sentence. What the parser
@@ -130,6 +156,9 @@ func (d document) explain(err error) (int, string) {
 	if m := lineInError.FindStringSubmatch(text); m != nil {
 		line, _ = strconv.Atoi(m[1])
 		line += d.line
+		if miscounted.MatchString(text) {
+			line++
+		}
 	}
 	text = lineInError.ReplaceAllString(text, "")
 	text = quoted.ReplaceAllString(text, "(value)")
@@ -189,10 +218,10 @@ func appendObjects(objects []json.RawMessage, raw json.RawMessage) ([]json.RawMe
 		Items json.RawMessage `json:"items"`
 	}
 	if raw[0] != '{' {
-		return nil, fmt.Errorf("is not an object; check its indentation")
+		return nil, errors.New("is not an object; check its indentation")
 	}
 	if err := json.Unmarshal(raw, &list); err != nil {
-		return nil, fmt.Errorf("kind is not a string")
+		return nil, errors.New("kind is not a string")
 	}
 	var items []json.RawMessage
 	if !strings.HasSuffix(list.Kind, "List") || json.Unmarshal(list.Items, &items) != nil || items == nil {

@@ -1,10 +1,12 @@
 package source
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/google/cel-go/cel"
@@ -117,6 +119,9 @@ func (e *expressions) compile(expression string) (cel.Program, error) {
 	if program, ok := e.programs[expression]; ok {
 		return program, nil
 	}
+	if strings.TrimSpace(expression) == "" {
+		return nil, &templateError{column: 1, cause: "an expression is empty; write $${ for a literal ${"}
+	}
 	env, err := environment()
 	if err != nil {
 		return nil, fmt.Errorf("template environment: %w", err)
@@ -124,7 +129,7 @@ func (e *expressions) compile(expression string) (cel.Program, error) {
 	ast, issues := env.Compile(expression)
 	if issues.Err() != nil {
 		first := issues.Errors()[0]
-		return nil, &templateError{expression: expression, column: first.Location.Column() + 1, cause: first.Message}
+		return nil, &templateError{expression: expression, column: max(first.Location.Column(), 0) + 1, cause: first.Message}
 	}
 	program, err := env.Program(ast, cel.CostLimit(costLimit))
 	if err != nil {
@@ -145,18 +150,18 @@ func toJSON(value ref.Val) (any, error) {
 		return int64(v), nil
 	case types.Uint:
 		if uint64(v) > math.MaxInt64 {
-			return nil, fmt.Errorf("gives an integer that Kubernetes cannot hold")
+			return nil, errors.New("gives an integer that Kubernetes cannot hold")
 		}
 		return int64(v), nil
 	case types.Double:
 		if f := float64(v); !math.IsNaN(f) && !math.IsInf(f, 0) {
 			return f, nil
 		}
-		return nil, fmt.Errorf("gives a number that JSON cannot hold")
+		return nil, errors.New("gives a number that JSON cannot hold")
 	case types.String:
 		return string(v), nil
 	case types.Bytes:
-		return nil, fmt.Errorf("gives bytes: encode them with base64.encode()")
+		return nil, errors.New("gives bytes: encode them with base64.encode()")
 	case types.Timestamp, types.Duration:
 		return toJSON(v.ConvertToType(types.StringType))
 	case *types.Optional:
@@ -178,7 +183,7 @@ func mapToJSON(m traits.Mapper) (any, error) {
 		key := it.Next()
 		name, ok := key.(types.String)
 		if !ok {
-			return nil, fmt.Errorf("gives a map with a key that is not a string")
+			return nil, errors.New("gives a map with a key that is not a string")
 		}
 		item, err := toJSON(m.Get(key))
 		if err != nil {

@@ -5,10 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -36,7 +38,7 @@ func (r *Reconciler) bind(ctx context.Context, snap *snapshot) error {
 		if p.binding != nil && !p.binding.DeletionTimestamp.IsZero() {
 			// Somebody deleted the binding of a layer that stays: what it lists is kept.
 			known = p.binding.Status.Inventory
-			if err := r.letGo(ctx, p.binding); err != nil {
+			if _, err := r.letGo(ctx, p.binding); err != nil {
 				return err
 			}
 			p.binding = nil
@@ -116,27 +118,26 @@ func (r *Reconciler) declare(ctx context.Context, p *pass) error {
 			for id, held := range listed {
 				all[id] = held.entry
 			}
-			for _, id := range missing {
-				all[id.ID] = v1alpha1.InventoryEntry{ID: id.ID.Key(), Version: id.GVK.Version}
-			}
+			maps.Copy(all, missing)
 			status.Inventory = all.sorted()
 		})
 		if err != nil {
 			return err
 		}
 		placed.binding = written
+		maps.Copy(p.report.entries, missing)
 	}
 	return nil
 }
 
 // undeclared are the objects of a layer that the pass will create and that no inventory
 // lists.
-func (p *pass) undeclared(placed *placedLayer) []wanted {
-	var missing []wanted
+func (p *pass) undeclared(placed *placedLayer) entries {
+	missing := entries{}
 	for _, s := range p.plan.steps {
 		creates := s.verb == apply || s.verb == wait
-		if creates && s.entry.ID == "" && s.object.Home == placed.ref() {
-			missing = append(missing, s.object)
+		if id := s.object.ID; creates && s.entry.ID == "" && s.object.Home == placed.ref() {
+			missing[id] = v1alpha1.InventoryEntry{ID: id.Key(), Version: s.object.GVK.Version}
 		}
 	}
 	return missing
@@ -156,34 +157,41 @@ func (r *Reconciler) writeBinding(ctx context.Context, snap *snapshot, binding *
 	return after, nil
 }
 
-// letGo takes the finalizer off a binding and deletes it.
-func (r *Reconciler) letGo(ctx context.Context, binding *v1alpha1.LayerBinding) error {
+// letGo takes the finalizer off a binding and deletes it. It reports whether this pass did:
+// the cache may still show a binding that an earlier one let go.
+func (r *Reconciler) letGo(ctx context.Context, binding *v1alpha1.LayerBinding) (bool, error) {
 	after := binding.DeepCopy()
-	if controllerutil.RemoveFinalizer(after, v1alpha1.Finalizer) {
+	released := controllerutil.RemoveFinalizer(after, v1alpha1.Finalizer)
+	if released {
 		patch := client.MergeFromWithOptions(binding, client.MergeFromWithOptimisticLock{})
-		if err := client.IgnoreNotFound(r.Client.Patch(ctx, after, patch)); err != nil {
-			return fmt.Errorf("release binding %s: %w", binding.Name, err)
+		err := r.Client.Patch(ctx, after, patch)
+		if apierrors.IsNotFound(err) {
+			return false, nil
+		}
+		if err != nil {
+			return false, fmt.Errorf("release binding %s: %w", binding.Name, err)
 		}
 	}
 	if !binding.DeletionTimestamp.IsZero() {
-		return nil
+		return released, nil
 	}
 	err := r.Client.Delete(ctx, after, client.Preconditions{UID: &binding.UID})
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("delete binding %s: %w", binding.Name, err)
+		return released, fmt.Errorf("delete binding %s: %w", binding.Name, err)
 	}
-	return nil
+	return released, nil
 }
 
 // release lets the bindings of a member go that is no longer registered. Nothing can be
 // undone on it; what it keeps is recorded on the layers.
 func (r *Reconciler) release(ctx context.Context, snap *snapshot) error {
 	for _, binding := range snap.leaving {
-		if len(binding.Status.Inventory) > 0 {
-			r.recordOrphans(ctx, snap, binding)
-		}
-		if err := r.letGo(ctx, binding); err != nil {
+		released, err := r.letGo(ctx, binding)
+		if err != nil {
 			return err
+		}
+		if released && len(binding.Status.Inventory) > 0 {
+			r.recordOrphans(ctx, snap, binding)
 		}
 	}
 	r.ledger.close(snap.key)

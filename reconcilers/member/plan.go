@@ -52,6 +52,8 @@ type step struct {
 	applied string
 	// entry is what the inventory knows of the object.
 	entry v1alpha1.InventoryEntry
+	// unseen says that the watches have not shown yet whether the object is there.
+	unseen bool
 	// drifted says that others changed the object since we last wrote it.
 	drifted bool
 }
@@ -116,7 +118,7 @@ func (p *planner) step(w wanted) step {
 	case !visible && p.live.Synced(w.ID.GroupKind()):
 		s.why, s.drifted = "deleted by others", true
 	case !visible:
-		s.verb, s.why = keep, "not seen yet"
+		s.verb, s.why, s.unseen = keep, "not seen yet", true
 	case seen.UID != s.entry.UID:
 		s.why, s.drifted = "made anew by others", true
 	case seen.Owned != s.entry.Owned:
@@ -173,7 +175,7 @@ func (p *planner) awaitFoundations(steps []step) {
 	}
 	for i := range steps {
 		s := &steps[i]
-		if s.verb != apply || object.Foundation(s.object.ID) {
+		if object.Foundation(s.object.ID) || s.verb != apply && !s.unseen {
 			continue
 		}
 		for _, need := range needs(s.object.ID) {

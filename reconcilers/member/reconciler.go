@@ -73,6 +73,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req mcreconcile.Request) (re
 	if err := r.serve(ctx, pass); err != nil {
 		return hub.Outcome(err)
 	}
+	if pass.settling() {
+		return reconcile.Result{}, nil // the member's watches will call again
+	}
 	if err := r.record(ctx, pass); err != nil {
 		return hub.Outcome(err)
 	}
@@ -153,6 +156,25 @@ func kindsOf(want *desired, listed inventory) []schema.GroupVersionKind {
 		}
 	}
 	return slices.Collect(maps.Values(kinds))
+}
+
+// settling says that a replica that has just taken the member over does not see it yet, and
+// has done nothing to it: what the former owner last said stands until we know better. It
+// ends with the first answer of the member, or with the probes that miss it.
+func (p *pass) settling() bool {
+	m := p.connection.member
+	if m == nil {
+		return registered(p.snapshot.member)
+	}
+	if p.connection.reach.Since.IsZero() {
+		return true
+	}
+	if !p.connection.usable() || p.report.sent+len(p.report.problems) > 0 {
+		return false
+	}
+	return slices.ContainsFunc(p.plan.steps, func(s step) bool {
+		return s.unseen && m.WatchProblem(s.object.ID.GroupKind()) == nil
+	})
 }
 
 // logOutcome says in one line what a pass did, and nothing if it did nothing.

@@ -60,7 +60,7 @@ func (r *Reconciler) recordLeaving(ctx context.Context, p *pass, lists map[layer
 	for _, binding := range p.leaving {
 		left := lists[refOf(binding)]
 		if len(left) == 0 {
-			if err := r.letGo(ctx, binding); err != nil {
+			if _, err := r.letGo(ctx, binding); err != nil {
 				return err
 			}
 			continue
@@ -106,7 +106,8 @@ func (p *pass) observe(placed *placedLayer) convergence.Observation {
 	o.Revision = placed.revision
 	o.LayerGeneration = placed.layer.LayerStatus().ObservedGeneration
 	for _, s := range p.plan.steps {
-		if s.object.Home == placed.ref() {
+		// A layer that holds a part of an object is in effect only when the object is.
+		if slices.Contains(s.object.Layers, placed.ref()) {
 			o.Objects = append(o.Objects, p.observeStep(&s))
 		}
 	}
