@@ -1,0 +1,76 @@
+package member
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/federation/object"
+)
+
+func TestRefusalsBackOff(t *testing.T) {
+	p := newLedger().of(types.NamespacedName{Namespace: "fleet", Name: "eu-1"})
+	a := configMap("a")
+	var waits []time.Duration
+	now := noon
+	for range 9 {
+		p.refuse(a, "d1", object.Problem{}, false, now)
+		waits = append(waits, p.nextRetry(now))
+		now = now.Add(p.nextRetry(now))
+	}
+	for i, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60, 60} {
+		if waits[i] != want*time.Second {
+			t.Errorf("attempt %d waits %s, not %ds", i+1, waits[i], want)
+		}
+	}
+	if !p.refused[a].lasting() {
+		t.Error("a person should hear of what fails nine times")
+	}
+	p.refuse(a, "d2", object.Problem{}, false, now)
+	if got := p.nextRetry(now); got != time.Second {
+		t.Errorf("other content waits %s, not 1s", got)
+	}
+	p.refuse(a, "d3", object.Problem{}, true, now)
+	if got := p.nextRetry(now); got != terminalRetry || !p.refused[a].lasting() {
+		t.Errorf("what waits for a person waits %s", got)
+	}
+	p.accepted(a)
+	if got := p.nextRetry(now); got != 0 {
+		t.Errorf("nothing is refused, and yet %s", got)
+	}
+}
+
+func TestForgottenWithTheObject(t *testing.T) {
+	p := newLedger().of(types.NamespacedName{Namespace: "fleet", Name: "eu-1"})
+	p.refuse(configMap("a"), "d1", object.Problem{}, false, noon)
+	p.refuse(configMap("b"), "d1", object.Problem{}, false, noon)
+	p.forgetExcept([]wanted{want(configMap("b"), "d1")})
+	if _, kept := p.refused[configMap("a")]; kept || len(p.refused) != 1 {
+		t.Errorf("refusals left: %v", p.refused)
+	}
+}
+
+func TestNewestBindingCounts(t *testing.T) {
+	l := newLedger()
+	key := types.NamespacedName{Namespace: "fleet", Name: "eu-1"}
+	version := func(v string, uid types.UID) *v1alpha1.LayerBinding {
+		return &v1alpha1.LayerBinding{ObjectMeta: metav1.ObjectMeta{Name: "b", ResourceVersion: v, UID: uid}}
+	}
+	l.of(key).written["b"] = version("10", "u1")
+	for _, row := range []struct {
+		cached *v1alpha1.LayerBinding
+		want   string
+		why    string
+	}{
+		{version("9", "u1"), "10", "the cache is behind our own write"},
+		{version("11", "u1"), "11", "somebody wrote after us"},
+		{version("9", "u2"), "9", "it is another binding under the same name"},
+	} {
+		if got := l.newest(key, row.cached).ResourceVersion; got != row.want {
+			t.Errorf("%s: got version %s, want %s", row.why, got, row.want)
+		}
+	}
+}
