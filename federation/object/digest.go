@@ -1,7 +1,6 @@
 package object
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -31,7 +30,7 @@ func Owned(u *unstructured.Unstructured, manager string) (string, error) {
 			continue
 		}
 		set := &fieldpath.Set{}
-		if err := set.FromJSON(bytes.NewReader(entry.FieldsV1.Raw)); err != nil {
+		if err := set.FromJSON(entry.FieldsV1.GetRawReader()); err != nil {
 			return "", fmt.Errorf("managed fields of %s: %w", Of(u), err)
 		}
 		var owned []any

@@ -141,15 +141,15 @@ func (d document) ends() error {
 
 var (
 	lineInError = regexp.MustCompile(`line (\d+): `)
-	// quoted leaves the parser's own signs, such as ',' and '-', alone.
-	quoted = regexp.MustCompile("'[^']{3,}'|`[^`]*`")
+	// quoted is where the parser quotes a part of a value.
+	quoted = regexp.MustCompile("anchor '[^']*'|`[^`]*`")
 	// miscounted are faults that the parser finds, and not its scanner: it names the line
 	// before.
 	miscounted = regexp.MustCompile(`did not find expected (<|key|node|')`)
 )
 
 // explain turns a parser's error into a line of the source and a sentence. What the parser
-// quotes in single quotes or back quotes is text of a value, and values may be secret.
+// quotes of a value is hidden: it may be secret.
 func (d document) explain(err error) (int, string) {
 	text := err.Error()
 	line := 0
@@ -161,7 +161,7 @@ func (d document) explain(err error) (int, string) {
 		}
 	}
 	text = lineInError.ReplaceAllString(text, "")
-	text = quoted.ReplaceAllString(text, "(value)")
+	text = quoted.ReplaceAllString(text, "(hidden)")
 	for _, prefix := range []string{"error converting YAML to JSON: ", "yaml: ", "unmarshal errors:"} {
 		text = strings.TrimSpace(strings.TrimPrefix(text, prefix))
 	}

@@ -42,7 +42,7 @@ func TestReadDocuments(t *testing.T) {
 		"a list":              {data: "- a\n", err: `key: document 1: is not an object; check its indentation`},
 		"a scalar":            {data: "kind: A\n---\nhello\n", err: `key: document 2: is not an object; check its indentation`},
 		"a scalar in a list":  {data: "kind: List\nitems: [a]\n", err: `key: document 1: items of List: an entry is not an object; check its indentation`},
-		"a value in an error": {data: "password: *hunter2\n", err: `key: document 1: unknown anchor (value) referenced`},
+		"a value in an error": {data: "password: *hunter2\n", err: `key: document 1: unknown (hidden) referenced`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := ReadDocuments("key", []byte(c.data))
@@ -119,7 +119,7 @@ func TestLineOfAFault(t *testing.T) {
 	for fault, detail := range map[string]string{
 		"a: b: c":     "mapping values are not allowed in this context",
 		"a: [b":       "did not find expected ',' or ']'",
-		"\ta: b":      "found character that cannot start any token",
+		"\ta: b":      "found a tab character that violates indentation",
 		"a: 'b":       "found unexpected end of stream",
 		"a: \"\\q\"":  "found unknown escape character",
 		"a: b\n c: d": "mapping values are not allowed in this context",

@@ -94,7 +94,8 @@ func TestPlanForOneObject(t *testing.T) {
 		{"deleted by others", world{listed: entries{a: listed(a, "d1")}}, "Apply ConfigMap shop/a: deleted by others"},
 		{
 			"an error is not emptiness: the watch has not listed",
-			world{listed: entries{a: listed(a, "d1")}, unsynced: []string{"ConfigMap"}}, "Keep ConfigMap shop/a: not seen yet",
+			world{listed: entries{a: listed(a, "d1")}, unsynced: []string{"ConfigMap"}},
+			"Keep ConfigMap shop/a: not seen yet",
 		},
 		{
 			"made anew by others",

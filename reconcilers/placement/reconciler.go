@@ -103,11 +103,12 @@ func (r *Reconciler) render(ctx context.Context, layer v1alpha1.Layered, content
 		return err
 	}
 	if status.Revision != name {
-		switch err := r.Revisions.Save(ctx, layer, name, status.RevisionNumber+1, content); {
-		case tooLarge(err) != nil:
-			refuse(layer, tooLarge(err))
+		err := r.Revisions.Save(ctx, layer, name, status.RevisionNumber+1, content)
+		if unusable := tooLarge(err); unusable != nil {
+			refuse(layer, unusable)
 			return nil
-		case err != nil:
+		}
+		if err != nil {
 			return err
 		}
 		status.Revision = name

@@ -1,7 +1,6 @@
 package registration
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 
@@ -40,7 +39,7 @@ func saysAlready(member *v1alpha1.MemberCluster, labels map[string]any) bool {
 			continue
 		}
 		var owned fieldpath.Set
-		if err := owned.FromJSON(bytes.NewReader(entry.FieldsV1.Raw)); err != nil {
+		if err := owned.FromJSON(entry.FieldsV1.GetRawReader()); err != nil {
 			return false
 		}
 		ours := &owned
