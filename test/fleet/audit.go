@@ -51,7 +51,7 @@ func (a AuditLog) Events(since AuditOffset, filters ...AuditFilter) ([]auditv1.E
 	if err != nil {
 		return nil, since, fmt.Errorf("open audit log: %w", err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	if _, err := file.Seek(int64(since), io.SeekStart); err != nil {
 		return nil, since, fmt.Errorf("seek in audit log: %w", err)
 	}

@@ -38,11 +38,11 @@ func startEtcd(ctx context.Context, spawn *spawner, path, dir string) (*etcd, er
 }
 
 func tryEtcd(ctx context.Context, spawn *spawner, path, dir string) (*etcd, error) {
-	client, err := handedOut.free()
+	client, err := handedOut.free(ctx)
 	if err != nil {
 		return nil, err
 	}
-	peer, err := handedOut.free()
+	peer, err := handedOut.free(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -79,6 +79,6 @@ func (e *etcd) healthy(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	return response.StatusCode == http.StatusOK
 }

@@ -244,5 +244,5 @@ func (f *Fleet) Kubectl() string { return f.programs.Path(programs.Kubectl) }
 func (f *Fleet) say(format string, args ...any) {
 	f.sayMu.Lock()
 	defer f.sayMu.Unlock()
-	fmt.Fprintf(f.cfg.Progress, format+"\n", args...)
+	_, _ = fmt.Fprintf(f.cfg.Progress, format+"\n", args...)
 }

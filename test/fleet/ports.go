@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -34,10 +35,10 @@ type ports struct {
 var handedOut ports
 
 // free returns a port of the loopback address that nobody listens on.
-func (p *ports) free() (int, error) {
+func (p *ports) free(ctx context.Context) (int, error) {
 	for range portTries {
 		port := firstPort + rand.IntN(lastPort-firstPort)
-		if p.take(port) && listenable(port) {
+		if p.take(port) && listenable(ctx, port) {
 			return port, nil
 		}
 	}
@@ -57,8 +58,9 @@ func (p *ports) take(port int) bool {
 	return true
 }
 
-func listenable(port int) bool {
-	listener, err := net.Listen("tcp", address(port))
+func listenable(ctx context.Context, port int) bool {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", address(port))
 	if err != nil {
 		return false
 	}

@@ -86,9 +86,9 @@ func (s *spawner) start(c command) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
-	defer log.Close() // the child has its own descriptor
-	cmd := exec.Command(c.path, c.args...)
-	cmd.Stdout, cmd.Stderr = log, log
+	defer func() { _ = log.Close() }() // the child has its own descriptor
+	// No context: a process lives until it is killed.
+	cmd := &exec.Cmd{Path: c.path, Args: append([]string{c.path}, c.args...), Stdout: log, Stderr: log}
 	// Control planes hold much and allocate little: half the garbage costs few
 	// cycles and saves a third of the memory.
 	cmd.Env = append(os.Environ(), "GOGC=50")

@@ -36,7 +36,7 @@ func (c *Cluster) create(ctx context.Context) error {
 	}
 	for range clashTries {
 		var port int
-		if port, err = handedOut.free(); err != nil {
+		if port, err = handedOut.free(ctx); err != nil {
 			break
 		}
 		c.setState(state{identity: id, port: port})
@@ -188,7 +188,7 @@ func ready(ctx context.Context, client *http.Client, url string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
 		return false, fmt.Errorf("%s: %s", url, response.Status)
 	}

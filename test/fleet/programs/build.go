@@ -84,7 +84,7 @@ func digest(ctx context.Context, source string, flags []string) (string, error) 
 	slices.Sort(files)
 
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%s\n%q\n", goVersion, flags)
+	sum.Write(fmt.Appendf(nil, "%s\n%q\n", goVersion, flags))
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
@@ -93,7 +93,7 @@ func digest(ctx context.Context, source string, flags []string) (string, error) 
 		if err != nil {
 			return "", fmt.Errorf("read source: %w", err)
 		}
-		fmt.Fprintf(sum, "%s %d\n", filepath.Base(file), len(content))
+		sum.Write(fmt.Appendf(nil, "%s %d\n", filepath.Base(file), len(content)))
 		sum.Write(content)
 	}
 	return hex.EncodeToString(sum.Sum(nil))[:16], nil
@@ -105,7 +105,7 @@ func compile(ctx context.Context, source, dir string, flags []string, say *narra
 	if err != nil {
 		return fmt.Errorf("make build directory: %w", err)
 	}
-	defer os.RemoveAll(work)
+	defer func() { _ = os.RemoveAll(work) }() // nothing is there once it is renamed
 
 	args := append([]string{"build", "-o", filepath.Join(work, builtName)}, flags...)
 	cmd := exec.CommandContext(ctx, "go", append(args, ".")...)

@@ -26,7 +26,7 @@ func (n *narrator) during(what string) (done func()) {
 	start := time.Now()
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
-	fmt.Fprintf(n.out, "%s\n", what)
+	n.line("%s\n", what)
 	wg.Go(func() {
 		ticker := time.NewTicker(progressInterval)
 		defer ticker.Stop()
@@ -35,13 +35,17 @@ func (n *narrator) during(what string) (done func()) {
 			case <-stop:
 				return
 			case <-ticker.C:
-				fmt.Fprintf(n.out, "%s: %.0f s\n", what, time.Since(start).Seconds())
+				n.line("%s: %.0f s\n", what, time.Since(start).Seconds())
 			}
 		}
 	})
 	return func() {
 		close(stop)
 		wg.Wait()
-		fmt.Fprintf(n.out, "%s: took %.0f s\n", what, time.Since(start).Seconds())
+		n.line("%s: took %.0f s\n", what, time.Since(start).Seconds())
 	}
+}
+
+func (n *narrator) line(format string, args ...any) {
+	_, _ = fmt.Fprintf(n.out, format, args...)
 }
