@@ -112,8 +112,7 @@ func (g *generation) dial(ctx context.Context, network, address string) (net.Con
 		return nil, err
 	}
 	if g.isClosed() {
-		conn.Close()
-		return nil, errRetired
+		return nil, errors.Join(errRetired, conn.Close())
 	}
 	return conn, nil
 }

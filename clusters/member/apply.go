@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -63,6 +64,10 @@ func (m *Member) Apply(ctx context.Context, u *unstructured.Unstructured) (Appli
 	return Applied{Observation: seen, Warnings: warned}, nil
 }
 
+// otherUID is how API servers say that a precondition on the UID does not hold; a conflict
+// has other causes, too.
+var otherUID = regexp.MustCompile(`UID in (the )?precondition`)
+
 // Delete deletes an object if it is the one with the UID; its dependents follow in the
 // background. One that is not there counts as deleted; if another was made under its name
 // the error is ErrReplaced. The object is gone when Seen no longer finds it: finalizers may
@@ -87,7 +92,7 @@ func (m *Member) Delete(ctx context.Context, id object.ID, version string, uid t
 	switch {
 	case err == nil:
 		return nil
-	case apierrors.IsConflict(err) && strings.Contains(err.Error(), "UID in precondition"):
+	case apierrors.IsConflict(err) && otherUID.MatchString(err.Error()):
 		return failed("delete", id, fmt.Errorf("%w (%w)", ErrReplaced, err))
 	case apierrors.IsNotFound(err) && Classify(err).Reason != ReasonKindNotServed:
 		return nil
@@ -117,13 +122,10 @@ func (m *Member) Get(ctx context.Context, id object.ID, version string) (*unstru
 
 // locate finds where an object is served, and settles its namespace by the kind's scope.
 func (m *Member) locate(ctx context.Context, id *object.ID, version string) (resource, error) {
-	if reason, away := m.reach.unreachable(); away {
-		return resource{}, &refusal{ErrUnreachable, "(" + reason + ")"}
-	}
 	if err := checkSegment("name", id.Name); err != nil {
 		return resource{}, err
 	}
-	at, err := m.kinds.resolve(ctx, schema.GroupVersionKind{Group: id.Group, Version: version, Kind: id.Kind})
+	at, err := m.resolve(ctx, schema.GroupVersionKind{Group: id.Group, Version: version, Kind: id.Kind})
 	switch {
 	case err != nil:
 		return resource{}, err
@@ -136,6 +138,23 @@ func (m *Member) locate(ctx context.Context, id *object.ID, version string) (res
 		err = checkSegment("namespace", id.Namespace)
 	}
 	return at, err
+}
+
+// resolve finds where a kind is served, and fails at once while the member is away.
+func (m *Member) resolve(ctx context.Context, gvk schema.GroupVersionKind) (resource, error) {
+	if err := m.away(); err != nil {
+		return resource{}, err
+	}
+	return m.kinds.resolve(ctx, gvk)
+}
+
+// away is ErrUnreachable while the probe finds the member away: a request would only hold
+// a worker until it times out.
+func (m *Member) away() error {
+	if reason, away := m.reach.unreachable(); away {
+		return &refusal{ErrUnreachable, "(" + reason + ")"}
+	}
+	return nil
 }
 
 // checkSegment keeps names from climbing out of their place in a URL.

@@ -83,8 +83,10 @@ func TestDelete(t *testing.T) {
 	}{
 		"done":    {code: 200, answer: map[string]any{"kind": "Status", "status": "Success"}},
 		"is gone": {code: 404, answer: status(404, "NotFound", `configmaps "a" not found`, map[string]any{"name": "a", "kind": "configmaps"})},
-		"another object": {code: 409, want: ErrReplaced, reason: ReasonReplaced,
-			answer: status(409, "Conflict", "Precondition failed: UID in precondition: x, UID in object meta: y", nil)},
+		"another object": {
+			code: 409, want: ErrReplaced, reason: ReasonReplaced,
+			answer: status(409, "Conflict", "Precondition failed: UID in precondition: x, UID in object meta: y", nil),
+		},
 		"not served any more": {code: 404, answer: "404 page not found", reason: ReasonKindNotServed},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -19,9 +19,15 @@ func Classify(err error) Failure {
 	if err == nil {
 		return Failure{}
 	}
-	var own *Error
-	if errors.As(err, &own) {
+	var (
+		own   *Error
+		watch *WatchError
+	)
+	switch {
+	case errors.As(err, &own):
 		return own.Failure
+	case errors.As(err, &watch):
+		return watch.Failure
 	}
 	if f, ok := classifyOurs(err); ok {
 		return f

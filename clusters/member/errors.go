@@ -112,7 +112,7 @@ func (e *nameError) Error() string { return fmt.Sprintf("metadata.%s %s", e.fiel
 func failed(op string, id object.ID, err error) error {
 	failure := Classify(err)
 	if id.GroupKind() == secretKind {
-		err, failure = redacted(err, failure)
+		failure, err = redacted(failure, err)
 	}
 	return &Error{Op: op, ID: id, Failure: failure, cause: err}
 }

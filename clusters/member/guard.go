@@ -34,10 +34,7 @@ func (g *Guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	until, err := g.admission.Admit()
 	if err != nil {
-		if req.Body != nil {
-			req.Body.Close()
-		}
-		return nil, err
+		return nil, unsent(req, err)
 	}
 	if until.IsZero() {
 		return g.next.RoundTrip(req)
@@ -53,6 +50,16 @@ func (g *Guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp.Body = &cancelOnClose{ReadCloser: resp.Body, cancel: cancel}
 	return resp, nil
+}
+
+// unsent closes a request's body, as every RoundTripper must, also of what it does not send.
+func unsent(req *http.Request, why error) error {
+	if req.Body != nil {
+		if err := req.Body.Close(); err != nil {
+			return errors.Join(why, err)
+		}
+	}
+	return why
 }
 
 var errOwnershipEnded = fmt.Errorf("%w: ownership ended while the write was under way", ErrNotOwner)

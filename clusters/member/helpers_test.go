@@ -10,14 +10,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	"go.uber.org/goleak"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	logf.SetLogger(logr.Discard())
+	goleak.VerifyTestMain(m)
+}
 
 // fakeAPI plays an API server without a network, so that it works in a bubble of synctest.
 type fakeAPI struct {
@@ -91,16 +96,28 @@ func (f *fakeAPI) calls(what string) (found []*http.Request) {
 	return found
 }
 
-func (f *fakeAPI) take(req *http.Request) (r route, outage error, frozen bool) {
+// writes returns the requests so far that may change something.
+func (f *fakeAPI) writes() (found []*http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, req := range f.locked.calls {
+		if mutates(req) {
+			found = append(found, req)
+		}
+	}
+	return found
+}
+
+func (f *fakeAPI) take(req *http.Request) (r route, frozen bool, outage error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.locked.calls = append(f.locked.calls, req)
-	return f.locked.routes[req.Method+" "+req.URL.Path], f.locked.outage, f.locked.frozen
+	return f.locked.routes[req.Method+" "+req.URL.Path], f.locked.frozen, f.locked.outage
 }
 
 // RoundTrip implements http.RoundTripper.
 func (f *fakeAPI) RoundTrip(req *http.Request) (*http.Response, error) {
-	r, outage, frozen := f.take(req)
+	r, frozen, outage := f.take(req)
 	switch {
 	case outage != nil:
 		return nil, outage
@@ -136,8 +153,10 @@ func respond(req *http.Request, code int, answer any) *http.Response {
 
 // status is what an API server says of a failure.
 func status(code int, reason, message string, details map[string]any) any {
-	return map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure",
-		"code": code, "reason": reason, "message": message, "details": details}
+	return map[string]any{
+		"kind": "Status", "apiVersion": "v1", "status": "Failure",
+		"code": code, "reason": reason, "message": message, "details": details,
+	}
 }
 
 // admission is an Admission under a test's control.
@@ -173,8 +192,10 @@ func newTestMember(t *testing.T, f *fakeAPI, change func(*Config)) *Member {
 func configMap(name, version string) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap",
-		"metadata": map[string]any{"namespace": "shop", "name": name, "uid": "uid-" + name,
-			"labels": map[string]any{v1alpha1.LabelHub: "hub-1"}},
+		"metadata": map[string]any{
+			"namespace": "shop", "name": name, "uid": "uid-" + name,
+			"labels": map[string]any{v1alpha1.LabelHub: "hub-1"},
+		},
 	}}
 	if version != "" {
 		u.SetResourceVersion(version)

@@ -67,7 +67,7 @@ func newKinds(w *wire) *kinds {
 // *meta.NoKindMatchError.
 func (k *kinds) resolve(ctx context.Context, gvk schema.GroupVersionKind) (resource, error) {
 	gv := gvk.GroupVersion()
-	if r, err, known := k.lookup(gvk); known {
+	if r, known, err := k.lookup(gvk); known {
 		return r, err
 	}
 	turn := k.turn(gv)
@@ -77,7 +77,7 @@ func (k *kinds) resolve(ctx context.Context, gvk schema.GroupVersionKind) (resou
 		return resource{}, ctx.Err()
 	}
 	defer func() { <-turn }()
-	if r, err, known := k.lookup(gvk); known { // by whoever had the turn before us
+	if r, known, err := k.lookup(gvk); known { // by whoever had the turn before us
 		return r, err
 	}
 	served, err := k.discover(ctx, gv)
@@ -85,20 +85,20 @@ func (k *kinds) resolve(ctx context.Context, gvk schema.GroupVersionKind) (resou
 }
 
 // lookup answers from memory, where that is good enough.
-func (k *kinds) lookup(gvk schema.GroupVersionKind) (r resource, err error, known bool) {
+func (k *kinds) lookup(gvk schema.GroupVersionKind) (r resource, known bool, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	entry := k.locked[gvk.GroupVersion()]
 	if entry == nil || entry.stale {
-		return resource{}, nil, false
+		return resource{}, false, nil
 	}
 	if r, found := entry.served[gvk.Kind]; found {
-		return r, nil, true
+		return r, true, nil
 	}
 	if !entry.readAt.IsZero() && time.Since(entry.readAt) < absenceMemory {
-		return resource{}, notServed(gvk), true
+		return resource{}, true, notServed(gvk)
 	}
-	return resource{}, nil, false
+	return resource{}, false, nil
 }
 
 func (k *kinds) turn(gv schema.GroupVersion) chan struct{} {

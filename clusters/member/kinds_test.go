@@ -95,7 +95,7 @@ func TestAGroupThatHangsHoldsNobodyElse(t *testing.T) {
 		release := make(chan struct{})
 		f.handle("GET /apis/example.com/v1", func(*http.Request) (int, any) { <-release; return 503, "down" })
 		m := newTestMember(t, f, nil)
-		go m.Namespaced(t.Context(), widgetKind)
+		go func() { _, _ = m.Namespaced(t.Context(), widgetKind) }()
 		synctest.Wait()
 		if _, err := m.Namespaced(t.Context(), configMapKind); err != nil {
 			t.Error(err)

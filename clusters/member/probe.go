@@ -30,15 +30,18 @@ type prober struct {
 	reach    *reach
 	interval time.Duration
 	timeout  time.Duration
-	// changed is told of every change of Reachability, and whether the member has become
-	// another cluster.
-	changed func(replaced bool)
+	// replaced is called when the member turns out to be another cluster, before its new
+	// identity is told; changed after every change of Reachability.
+	replaced func()
+	changed  func()
 	// soon asks for a probe at once, and again for the identity.
 	soon chan struct{}
 
+	// Used by run alone.
 	who      identity
-	identify bool // who is to be read again
-	readAt   time.Time
+	identify bool      // who is to be read again
+	readAt   time.Time // when who was read
+	askedAt  time.Time // when the last probe began
 }
 
 // askSoon never blocks.
@@ -75,33 +78,33 @@ func (p *prober) delay(failures int) time.Duration {
 	return delay + time.Duration((rand.Float64()*2-1)*probeJitter*float64(delay))
 }
 
+// pause waits, until a probe is asked for at most.
 func (p *prober) pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
+		return
 	case <-timer.C:
 		return
 	case <-p.soon:
 		p.identify = true
 	}
-	timer.Reset(probeSpacing)
+	timer.Reset(probeSpacing - time.Since(p.askedAt))
 	select {
 	case <-ctx.Done():
 	case <-timer.C:
 	}
 }
 
+// record turns the outcome of a probe into Reachability, and tells of changes.
 func (p *prober) record(err error, log logr.Logger) {
-	now := time.Now()
 	before := p.reach.get()
-	var changed bool
-	if err != nil {
-		changed = p.reach.failed(now, stableText(err))
-	} else {
-		changed = p.reach.succeeded(now, p.who)
+	if err == nil && before.UID != "" && p.who.uid != "" && p.who.uid != before.UID {
+		log.Info("The member is another cluster now", "was", before.UID, "is", p.who.uid)
+		p.replaced()
 	}
-	if !changed {
+	if !p.judge(err) {
 		return
 	}
 	after := p.reach.get()
@@ -109,12 +112,20 @@ func (p *prober) record(err error, log logr.Logger) {
 		p.identify = p.identify || !after.Reachable
 		log.Info("Reachability changed", "reachable", after.Reachable, "reason", after.Err, "version", after.Version)
 	}
-	p.changed(before.UID != "" && after.UID != before.UID)
+	p.changed()
+}
+
+func (p *prober) judge(err error) (changed bool) {
+	if err != nil {
+		return p.reach.failed(time.Now(), stableText(err))
+	}
+	return p.reach.succeeded(time.Now(), p.who)
 }
 
 // once is one probe. The identity is read before the member counts as reachable: whoever
 // sees it reachable sees whose it is.
 func (p *prober) once(ctx context.Context) error {
+	p.askedAt = time.Now()
 	if err := p.ready(ctx); err != nil {
 		return err
 	}

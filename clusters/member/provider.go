@@ -41,7 +41,7 @@ type ProviderConfig struct {
 }
 
 func (c ProviderConfig) validated() (ProviderConfig, error) {
-	c.Settings = c.Settings.defaulted()
+	c.Settings = c.defaulted()
 	if c.Notify == nil {
 		c.Notify = func(types.NamespacedName) {}
 	}
@@ -51,7 +51,7 @@ func (c ProviderConfig) validated() (ProviderConfig, error) {
 	if c.Admission == nil {
 		return c, errors.New("member: Admission is required")
 	}
-	return c, c.Settings.validate()
+	return c, c.validate()
 }
 
 // Provider holds the connected members and engages them with multicluster-runtime's

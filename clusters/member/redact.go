@@ -19,14 +19,14 @@ var rbacDenied = regexp.MustCompile(`User "[^"]*" cannot [a-z]+ resource`)
 // validation and admission quote what they refuse. What kind of error it is stays, and
 // which fields are meant: their paths hold keys, no values. Nothing leads back from the
 // result to the server's own words.
-func redacted(err error, f Failure) (error, Failure) {
+func redacted(f Failure, err error) (Failure, error) {
 	var answer apierrors.APIStatus
 	if !errors.As(err, &answer) {
-		return err, f
+		return f, err
 	}
 	status := answer.Status()
 	if rbacDenied.MatchString(status.Message) {
-		return err, f
+		return f, err
 	}
 	var fields []string
 	var causes []metav1.StatusCause
@@ -45,7 +45,7 @@ func redacted(err error, f Failure) (error, Failure) {
 		f.Message = withheld(f.Reason, fields)
 	}
 	status.Message = f.Message
-	return &apierrors.StatusError{ErrStatus: status}, f
+	return f, &apierrors.StatusError{ErrStatus: status}
 }
 
 func withheld(reason string, fields []string) string {

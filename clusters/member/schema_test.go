@@ -10,8 +10,10 @@ import (
 const widgetSchemaURL = "/openapi/v3/apis/example.com/v1"
 
 func widgetSchema(*http.Request) (int, any) {
-	ports := map[string]any{"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": []string{"port"},
-		"items": map[string]any{"type": "object", "properties": map[string]any{"port": map[string]any{"type": "integer"}}}}
+	ports := map[string]any{
+		"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": []string{"port"},
+		"items": map[string]any{"type": "object", "properties": map[string]any{"port": map[string]any{"type": "integer"}}},
+	}
 	return 200, map[string]any{"openapi": "3.0.0", "components": map[string]any{"schemas": map[string]any{
 		"com.example.v1.Widget": map[string]any{
 			"type":       "object",

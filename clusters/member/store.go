@@ -228,6 +228,13 @@ func (s *store) keepOnly(wanted map[schema.GroupKind]schema.GroupVersionKind) {
 	}
 }
 
+// reset forgets everything: the member is another cluster.
+func (s *store) reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.locked)
+}
+
 // drop forgets one kind: its watch begins anew.
 func (s *store) drop(gk schema.GroupKind) {
 	s.mu.Lock()

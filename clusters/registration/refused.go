@@ -32,6 +32,7 @@ const (
 	ReasonInvalidCA       = "InvalidCA"
 	ReasonInvalidKeyPair  = "InvalidClientCertificate"
 	ReasonNoCredentials   = "NoCredentials"
+	ReasonConflictingUser = "ConflictingCredentials"
 	ReasonConflictingTLS  = "ConflictingTLS"
 )
 

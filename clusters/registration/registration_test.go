@@ -66,6 +66,7 @@ type parts struct {
 	config  *clientcmdapi.Config
 	cluster *clientcmdapi.Cluster
 	user    *clientcmdapi.AuthInfo
+	other   keyPair // somebody else's
 }
 
 // secretWith returns a good kubeconfig Secret of member fleet/a after a change to it.
@@ -105,77 +106,140 @@ func data(value string) func(*parts) {
 	return func(p *parts) { p.secret.Data = map[string][]byte{registration.SecretKey: []byte(value)} }
 }
 
+// refusals are by reason, with what sets cases of one reason apart behind it.
+var refusals = map[string]struct {
+	spoil     func(*parts)
+	field     string
+	notMember bool
+}{
+	registration.ReasonNotKubeconfig: {
+		notMember: true, field: "metadata.name",
+		spoil: func(p *parts) { p.secret.Name = "a-ca" },
+	},
+	registration.ReasonLabelMissing: {
+		notMember: true, field: "metadata.labels",
+		spoil: func(p *parts) { p.secret.Labels = nil },
+	},
+	registration.ReasonLabelMismatch: {
+		notMember: true, field: "metadata.labels",
+		spoil: func(p *parts) { p.secret.Labels[registration.LabelCluster] = "b" },
+	},
+	registration.ReasonWrongType: {
+		notMember: true, field: "type",
+		spoil: func(p *parts) { p.secret.Type = corev1.SecretTypeOpaque },
+	},
+	registration.ReasonNoValue: {
+		field: "data.value",
+		spoil: func(p *parts) { p.secret.Data = map[string][]byte{"kubeconfig": []byte(canary)} },
+	},
+	registration.ReasonEmptyValue: {field: "data.value", spoil: data("")},
+	registration.ReasonNotYAML:    {field: "data.value", spoil: data("\t" + canary + ": [")},
+	registration.ReasonNotConfig:  {field: "data.value", spoil: data(canary)},
+	registration.ReasonNotConfig + " of another kind": {
+		field: "data.value",
+		spoil: data("apiVersion: v1\nkind: Pod\nmetadata: {name: " + canary + "}\n"),
+	},
+	registration.ReasonNoContext: {
+		field: "current-context",
+		spoil: func(p *parts) { p.config.CurrentContext = "" },
+	},
+	registration.ReasonContextNotFound: {
+		field: "current-context",
+		spoil: func(p *parts) { p.config.CurrentContext = "other" },
+	},
+	registration.ReasonClusterNotFound: {
+		field: "contexts[admin@a].cluster",
+		spoil: func(p *parts) { p.config.Contexts[0].Context.Cluster = "other" },
+	},
+	registration.ReasonUserNotFound: {
+		field: "contexts[admin@a].user",
+		spoil: func(p *parts) { p.config.Contexts[0].Context.AuthInfo = "other" },
+	},
+	registration.ReasonNoServer: {
+		field: "clusters[a].server",
+		spoil: func(p *parts) { p.cluster.Server = "" },
+	},
+	registration.ReasonInvalidServer: {
+		field: "clusters[a].server",
+		spoil: func(p *parts) { p.cluster.Server = "https://admin:" + canary + "@a.example" },
+	},
+	registration.ReasonInvalidServer + " without scheme": {
+		field: "clusters[a].server",
+		spoil: func(p *parts) { p.cluster.Server = "10.0.0.1:6443" },
+	},
+	registration.ReasonNotHTTPS: {
+		field: "clusters[a].server",
+		spoil: func(p *parts) { p.cluster.Server = "http://a.example" },
+	},
+	registration.ReasonFile + " of the authority": {
+		field: "clusters[a].certificate-authority",
+		spoil: func(p *parts) { p.cluster.CertificateAuthority = "/etc/passwd" },
+	},
+	registration.ReasonInvalidCA: {
+		field: "clusters[a].certificate-authority-data",
+		spoil: func(p *parts) { p.cluster.CertificateAuthorityData = []byte(canary) },
+	},
+	registration.ReasonConflictingTLS: {
+		field: "clusters[a].insecure-skip-tls-verify",
+		spoil: func(p *parts) { p.cluster.InsecureSkipTLSVerify = true },
+	},
+	registration.ReasonProxy: {
+		field: "clusters[a].proxy-url",
+		spoil: func(p *parts) { p.cluster.ProxyURL = "http://me:" + canary + "@proxy" },
+	},
+	registration.ReasonExec: {
+		field: "users[admin].exec",
+		spoil: func(p *parts) {
+			p.user.Exec = &clientcmdapi.ExecConfig{APIVersion: "client.authentication.k8s.io/v1", Command: canary, InteractiveMode: "Never"}
+		},
+	},
+	registration.ReasonAuthProvider: {
+		field: "users[admin].auth-provider",
+		spoil: func(p *parts) { p.user.AuthProvider = &clientcmdapi.AuthProviderConfig{Name: canary} },
+	},
+	registration.ReasonFile + " of the certificate": {
+		field: "users[admin].client-certificate",
+		spoil: func(p *parts) { p.user.ClientCertificate = "/tls.crt" },
+	},
+	registration.ReasonFile + " of the key": {
+		field: "users[admin].client-key",
+		spoil: func(p *parts) { p.user.ClientKey = "/tls.key" },
+	},
+	registration.ReasonFile + " of the token": {
+		field: "users[admin].tokenFile",
+		spoil: func(p *parts) { p.user.TokenFile = "/token" },
+	},
+	registration.ReasonNoCredentials: {
+		field: "users[admin]",
+		spoil: func(p *parts) { *p.user = clientcmdapi.AuthInfo{} },
+	},
+	registration.ReasonConflictingUser: {
+		field: "users[admin]",
+		spoil: func(p *parts) { p.user.Token, p.user.Username = canary, "me" },
+	},
+	registration.ReasonInvalidKeyPair: {
+		field: "users[admin].client-key-data",
+		spoil: func(p *parts) { p.user.ClientKeyData = p.other.key },
+	},
+	registration.ReasonInvalidKeyPair + " without key": {
+		field: "users[admin].client-key-data",
+		spoil: func(p *parts) { p.user.ClientKeyData = nil },
+	},
+	registration.ReasonInvalidKeyPair + " without PEM": {
+		field: "users[admin].client-certificate-data",
+		spoil: func(p *parts) { p.user.ClientCertificateData = []byte(canary) },
+	},
+}
+
 func TestRefusals(t *testing.T) {
 	pair, other := newKeyPair(t, time.Now().Add(time.Hour)), newKeyPair(t, time.Now().Add(time.Hour))
-	tests := map[string]struct {
-		spoil     func(*parts)
-		field     string
-		notMember bool
-	}{
-		registration.ReasonNotKubeconfig: {notMember: true, field: "metadata.name",
-			spoil: func(p *parts) { p.secret.Name = "a-ca" }},
-		registration.ReasonLabelMissing: {notMember: true, field: "metadata.labels",
-			spoil: func(p *parts) { p.secret.Labels = nil }},
-		registration.ReasonLabelMismatch: {notMember: true, field: "metadata.labels",
-			spoil: func(p *parts) { p.secret.Labels[registration.LabelCluster] = "b" }},
-		registration.ReasonWrongType: {notMember: true, field: "type",
-			spoil: func(p *parts) { p.secret.Type = corev1.SecretTypeOpaque }},
-		registration.ReasonNoValue: {field: "data.value",
-			spoil: func(p *parts) { p.secret.Data = map[string][]byte{"kubeconfig": []byte(canary)} }},
-		registration.ReasonEmptyValue: {field: "data.value", spoil: data("")},
-		registration.ReasonNotYAML:    {field: "data.value", spoil: data("\t" + canary + ": [")},
-		registration.ReasonNotConfig:  {field: "data.value", spoil: data(canary)},
-		registration.ReasonNotConfig + " of another kind": {field: "data.value",
-			spoil: data("apiVersion: v1\nkind: Pod\nmetadata: {name: " + canary + "}\n")},
-		registration.ReasonNoContext: {field: "current-context",
-			spoil: func(p *parts) { p.config.CurrentContext = "" }},
-		registration.ReasonContextNotFound: {field: "current-context",
-			spoil: func(p *parts) { p.config.CurrentContext = "other" }},
-		registration.ReasonClusterNotFound: {field: "contexts[admin@a].cluster",
-			spoil: func(p *parts) { p.config.Contexts[0].Context.Cluster = "other" }},
-		registration.ReasonUserNotFound: {field: "contexts[admin@a].user",
-			spoil: func(p *parts) { p.config.Contexts[0].Context.AuthInfo = "other" }},
-		registration.ReasonNoServer: {field: "clusters[a].server",
-			spoil: func(p *parts) { p.cluster.Server = "" }},
-		registration.ReasonInvalidServer: {field: "clusters[a].server",
-			spoil: func(p *parts) { p.cluster.Server = "https://admin:" + canary + "@a.example" }},
-		registration.ReasonInvalidServer + " without scheme": {field: "clusters[a].server",
-			spoil: func(p *parts) { p.cluster.Server = "10.0.0.1:6443" }},
-		registration.ReasonNotHTTPS: {field: "clusters[a].server",
-			spoil: func(p *parts) { p.cluster.Server = "http://a.example" }},
-		registration.ReasonFile + " of the authority": {field: "clusters[a].certificate-authority",
-			spoil: func(p *parts) { p.cluster.CertificateAuthority = "/etc/passwd" }},
-		registration.ReasonInvalidCA: {field: "clusters[a].certificate-authority-data",
-			spoil: func(p *parts) { p.cluster.CertificateAuthorityData = []byte(canary) }},
-		registration.ReasonConflictingTLS: {field: "clusters[a].insecure-skip-tls-verify",
-			spoil: func(p *parts) { p.cluster.InsecureSkipTLSVerify = true }},
-		registration.ReasonProxy: {field: "clusters[a].proxy-url",
-			spoil: func(p *parts) { p.cluster.ProxyURL = "http://me:" + canary + "@proxy" }},
-		registration.ReasonExec: {field: "users[admin].exec",
-			spoil: func(p *parts) {
-				p.user.Exec = &clientcmdapi.ExecConfig{APIVersion: "client.authentication.k8s.io/v1", Command: canary, InteractiveMode: "Never"}
-			}},
-		registration.ReasonAuthProvider: {field: "users[admin].auth-provider",
-			spoil: func(p *parts) { p.user.AuthProvider = &clientcmdapi.AuthProviderConfig{Name: canary} }},
-		registration.ReasonFile + " of the certificate": {field: "users[admin].client-certificate",
-			spoil: func(p *parts) { p.user.ClientCertificate = "/tls.crt" }},
-		registration.ReasonFile + " of the key": {field: "users[admin].client-key",
-			spoil: func(p *parts) { p.user.ClientKey = "/tls.key" }},
-		registration.ReasonFile + " of the token": {field: "users[admin].tokenFile",
-			spoil: func(p *parts) { p.user.TokenFile = "/token" }},
-		registration.ReasonNoCredentials: {field: "users[admin]",
-			spoil: func(p *parts) { *p.user = clientcmdapi.AuthInfo{} }},
-		registration.ReasonInvalidKeyPair: {field: "users[admin].client-key-data",
-			spoil: func(p *parts) { p.user.ClientKeyData = other.key }},
-		registration.ReasonInvalidKeyPair + " without key": {field: "users[admin].client-key-data",
-			spoil: func(p *parts) { p.user.ClientKeyData = nil }},
-		registration.ReasonInvalidKeyPair + " without PEM": {field: "users[admin].client-certificate-data",
-			spoil: func(p *parts) { p.user.ClientCertificateData = []byte(canary) }},
-	}
-	for name, test := range tests {
+	for name, test := range refusals {
 		t.Run(name, func(t *testing.T) {
 			reason, _, _ := strings.Cut(name, " ")
-			secret := secretWith(t, pair, test.spoil)
+			secret := secretWith(t, pair, func(p *parts) {
+				p.other = other
+				test.spoil(p)
+			})
 			_, err := registration.FromSecret(secret, registration.Options{})
 			var refused *registration.RefusedError
 			if !errors.As(err, &refused) {

@@ -58,6 +58,8 @@ func (u namedUser) checkInline() *RefusedError {
 		return refuseFile(u.field("tokenFile"), "token")
 	case len(u.ClientCertificateData) == 0 && u.Token == "" && u.Username == "":
 		return refuse(ReasonNoCredentials, within("users[%s]", u.name), "it has neither a client certificate nor a token nor a password")
+	case u.Token != "" && u.Username != "":
+		return refuse(ReasonConflictingUser, within("users[%s]", u.name), "it has a token and a password; remove one of the two")
 	}
 	return nil
 }

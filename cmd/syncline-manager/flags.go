@@ -40,7 +40,7 @@ func parseFlags(args []string, out io.Writer) (*flags, error) {
 	set.DurationVar(&f.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long others wait after the last renewal they saw")
 	set.DurationVar(&f.renewDeadline, "leader-elect-renew-deadline", 10*time.Second, "how long the leader writes to members after the beginning of its last renewal")
 	set.DurationVar(&f.retryPeriod, "leader-elect-retry-period", 2*time.Second, "time between renewals")
-	set.DurationVar(&f.probeInterval, "probe-interval", 10*time.Second, "time between probes of a member; a member is unreachable after three that fail")
+	set.DurationVar(&f.probeInterval, "probe-interval", 5*time.Second, "time between probes of a member; after three that fail it is unreachable")
 	set.IntVar(&f.memberConcurrency, "member-concurrency", 64, "how many members are served at the same time")
 	set.BoolVar(&f.allowProxy, "allow-proxy", false, "accept kubeconfigs with a proxy-url")
 	level := set.String("log-level", "info", "debug, info, warn or error")
