@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -39,6 +40,7 @@ func Setup(mgr manager.Manager) error {
 			Watches(hub.New(kind), later(layerWindow, itself)).
 			Watches(&v1alpha1.LayerBinding{}, later(layerWindow, layerOf(kind)), builder.WithPredicates(inMeaning())).
 			Watches(&v1alpha1.MemberCluster{}, later(layerWindow, r.layersOfMember), builder.WithPredicates(inMeaning())).
+			WithOptions(controller.Options{RateLimiter: hub.RateLimiter[reconcile.Request]()}).
 			Complete(r)
 		if err != nil {
 			return fmt.Errorf("aggregation controller for %s: %w", kind, err)
@@ -53,6 +55,7 @@ func Setup(mgr manager.Manager) error {
 		Watches(&v1alpha1.ClusterLayer{}, later(federationWindow, theFederation)).
 		Watches(&v1alpha1.MemberCluster{}, later(federationWindow, theFederation)).
 		Watches(&v1alpha1.LayerBinding{}, later(federationWindow, theFederation), builder.WithPredicates(inMeaning())).
+		WithOptions(controller.Options{RateLimiter: hub.RateLimiter[reconcile.Request]()}).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("aggregation controller for Federation: %w", err)

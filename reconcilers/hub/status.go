@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
@@ -45,6 +46,12 @@ func SetOnlyWhileTrue(conditions *[]metav1.Condition, isTrue bool, condition met
 
 // soon is when a pass is made again that found the cache behind.
 const soon = 50 * time.Millisecond
+
+// RateLimiter paces passes that fail: at first at once, and never more rarely than a person
+// who has mended something would wait.
+func RateLimiter[request comparable]() workqueue.TypedRateLimiter[request] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[request](5*time.Millisecond, 30*time.Second)
+}
 
 // Outcome is the result of a pass that ended with err. A conflict is no failure: the cache
 // was behind, and the pass is made again when it will have caught up.

@@ -2,6 +2,7 @@ package member
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -75,6 +76,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req mcreconcile.Request) (re
 	}
 	if pass.settling() {
 		return reconcile.Result{}, nil // the member's watches will call again
+	}
+	if errors.Is(pass.report.lost, member.ErrNotOwner) {
+		return reconcile.Result{}, nil // what there is to say is the next owner's to say
 	}
 	if err := r.record(ctx, pass); err != nil {
 		return hub.Outcome(err)

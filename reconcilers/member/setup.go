@@ -24,6 +24,7 @@ import (
 	"github.com/syncline-dev/syncline/api/v1alpha1"
 	"github.com/syncline-dev/syncline/clusters/member"
 	"github.com/syncline-dev/syncline/federation/layer"
+	"github.com/syncline-dev/syncline/reconcilers/hub"
 	"github.com/syncline-dev/syncline/reconcilers/revision"
 )
 
@@ -55,6 +56,7 @@ func Setup(mgr mcmanager.Manager, connections *Connections, config Config) error
 	}
 	ctrl, err := mccontroller.New("member", mgr, mccontroller.Options{
 		Reconciler: reconciler, MaxConcurrentReconciles: config.Concurrency,
+		RateLimiter: hub.RateLimiter[mcreconcile.Request](),
 	})
 	if err != nil {
 		return fmt.Errorf("member controller: %w", err)
@@ -83,7 +85,7 @@ func (c *Connections) setUp(mgr mcmanager.Manager) error {
 		For(&v1alpha1.MemberCluster{}, builder.WithPredicates(memberChanged())).
 		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(c.membersOfSecret)).
 		WatchesRawSource(&c.secrets).
-		WithOptions(controller.Options{MaxConcurrentReconciles: 8}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: 8, RateLimiter: hub.RateLimiter[reconcile.Request]()}).
 		Complete(c)
 	if err != nil {
 		return fmt.Errorf("connection controller: %w", err)

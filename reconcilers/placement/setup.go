@@ -31,7 +31,7 @@ func Setup(mgr manager.Manager, revisions *revision.Store, systemNamespace strin
 				builder.WithPredicates(onlyDeletes())).
 			WatchesMetadata(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(reconciler.readersOf("ConfigMap"))).
 			WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(reconciler.readersOf("Secret"))).
-			WithOptions(controller.Options{MaxConcurrentReconciles: 4}).
+			WithOptions(controller.Options{MaxConcurrentReconciles: 4, RateLimiter: hub.RateLimiter[reconcile.Request]()}).
 			Complete(reconciler)
 		if err != nil {
 			return fmt.Errorf("placement controller for %s: %w", kind, err)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
 	"github.com/syncline-dev/syncline/clusters/registration"
+	"github.com/syncline-dev/syncline/reconcilers/hub"
 )
 
 // clusterCRD is the CustomResourceDefinition whose presence means that Cluster API is
@@ -35,7 +36,7 @@ func Setup(mgr manager.Manager, options registration.Options) error {
 		Named("registration").
 		For(&v1alpha1.MemberCluster{}, builder.WithPredicates(specOrLabelsChanged[client.Object]())).
 		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(memberOfSecret)).
-		WithOptions(controller.Options{MaxConcurrentReconciles: 4}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: 4, RateLimiter: hub.RateLimiter[reconcile.Request]()}).
 		Build(reconciler)
 	if err != nil {
 		return fmt.Errorf("registration controller: %w", err)
