@@ -10,7 +10,7 @@ help: ## List the targets.
 
 .PHONY: demo
 demo: ## A hub, three members and two manager replicas on loopback; ONCE=1, MEMBERS=n, REPLICAS=n.
-	@go run ./test/demo $(if $(ONCE),--once) $(if $(MEMBERS),--members=$(MEMBERS)) $(if $(REPLICAS),--replicas=$(REPLICAS))
+	@go build -o $(BIN)/demo ./test/demo && exec $(BIN)/demo $(if $(ONCE),--once) $(if $(MEMBERS),--members=$(MEMBERS)) $(if $(REPLICAS),--replicas=$(REPLICAS))
 
 .PHONY: build
 build: ## The manager and synclinectl, into bin/.

@@ -15,6 +15,7 @@ import (
 	"github.com/syncline-dev/syncline/federation/object"
 	"github.com/syncline-dev/syncline/federation/view"
 	"github.com/syncline-dev/syncline/reconcilers/revision"
+	"github.com/syncline-dev/syncline/reconcilers/stack"
 )
 
 func newExplain(h hub) *cobra.Command {
@@ -66,7 +67,7 @@ func explain(ctx context.Context, c client.Client, member, namespace string, wan
 	if err != nil {
 		return nil, err
 	}
-	stack, err := stackOf(ctx, c, revision.NewStore(c, system), m)
+	layers, err := stackOf(ctx, c, revision.NewStore(c, system), m)
 	if apierrors.IsNotFound(err) {
 		return nil, fmt.Errorf("%w: if the manager's namespace is not %s, name it with --system-namespace", err, system)
 	}
@@ -74,16 +75,16 @@ func explain(ctx context.Context, c client.Client, member, namespace string, wan
 		return nil, err
 	}
 	full := m.Namespace + "/" + m.Name
-	if len(stack) == 0 {
+	if len(layers) == 0 {
 		return nil, fmt.Errorf("member %s: no layer with a revision selects it; its labels are %s", full, labelsText(m.Labels))
 	}
-	folded := stack.Fold(factsOf(m), layer.Builtin())
+	folded := layers.Fold(stack.Facts(m, m.Status.Version), layer.Builtin())
 	names := namesIn(folded)
 	o, err := wanted.find(folded, names)
 	if err != nil {
 		return nil, fmt.Errorf("member %s: %w", full, err)
 	}
-	return newExplanation(full, o, folded.Problems, names.foreign(o.GVK)), nil
+	return newExplanation(full, o, folded.Problems, slices.Contains(folded.ForeignKinds(), o.GVK)), nil
 }
 
 func labelsText(labels map[string]string) string {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,7 +14,9 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -181,37 +184,11 @@ func (f *hubFiles) settle(namespace string) {
 	}
 }
 
-// content is all that the layer says, as placement would gather it.
-func (f *hubFiles) content(l v1alpha1.Layered, system string) (source.Content, error) {
-	var public, secret []json.RawMessage
-	for i, from := range l.LayerSpec().ManifestsFrom {
-		key := sourceKey{NamespacedName: types.NamespacedName{Namespace: l.GetNamespace()}}
-		if l.LayerKind() == v1alpha1.KindClusterLayer {
-			key.Namespace = system
-		}
-		switch {
-		case from.ConfigMap != nil:
-			key.kind, key.Name = "ConfigMap", from.ConfigMap.Name
-		case from.Secret != nil:
-			key.kind, key.Name = "Secret", from.Secret.Name
-		}
-		where := key.kind + " " + key.String()
-		data, ok := f.sources[key]
-		if !ok {
-			return source.Content{}, fmt.Errorf("%s, which spec.manifestsFrom[%d] of %s names, is not in the files: add its file with -f",
-				where, i, hubobjects.Describe(l))
-		}
-		for _, name := range slices.Sorted(maps.Keys(data)) {
-			documents, err := source.ReadDocuments(where+" key "+name, data[name])
-			if err != nil {
-				return source.Content{}, err
-			}
-			if from.Secret != nil {
-				secret = append(secret, documents...)
-			} else {
-				public = append(public, documents...)
-			}
-		}
+// data reads what the files hold; see revision.Data.
+func (f *hubFiles) data(_ context.Context, kind string, key types.NamespacedName) (map[string][]byte, error) {
+	data, ok := f.sources[sourceKey{kind, key}]
+	if !ok {
+		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: kind}, key.String())
 	}
-	return source.FromSpec(l.LayerSpec(), public...).With(secret), nil
+	return data, nil
 }

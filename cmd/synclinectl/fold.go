@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,8 @@ import (
 	"github.com/syncline-dev/syncline/federation/object"
 	"github.com/syncline-dev/syncline/federation/rollout"
 	"github.com/syncline-dev/syncline/federation/view"
+	"github.com/syncline-dev/syncline/reconcilers/revision"
+	"github.com/syncline-dev/syncline/reconcilers/stack"
 )
 
 // foldOptions are the flags of fold.
@@ -54,7 +57,7 @@ concerned are left out. Values of Secrets are hidden unless --show-secrets is gi
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.selecting = cmd.Flags().Changed("labels")
-			return o.run(cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	flags := cmd.Flags()
@@ -71,7 +74,7 @@ concerned are left out. Values of Secrets are hidden unless --show-secrets is gi
 	return cmd
 }
 
-func (o *foldOptions) run(in io.Reader, out, problems io.Writer) error {
+func (o *foldOptions) run(ctx context.Context, in io.Reader, out, problems io.Writer) error {
 	files, err := readFiles(o.files, o.recursive, in)
 	if err != nil {
 		return err
@@ -81,11 +84,11 @@ func (o *foldOptions) run(in io.Reader, out, problems io.Writer) error {
 		return err
 	}
 	files.settle(member.Namespace)
-	stack, err := o.stack(files, member)
+	layers, err := o.stack(ctx, files, member)
 	if err != nil {
 		return err
 	}
-	folded := stack.Fold(factsOf(member), layer.Builtin())
+	folded := layers.Fold(stack.Facts(member, o.version), layer.Builtin())
 	if err := o.write(out, folded); err != nil {
 		return err
 	}
@@ -111,7 +114,6 @@ func (o *foldOptions) memberOf(files *hubFiles) (*v1alpha1.MemberCluster, error)
 		return nil, err
 	}
 	m := &v1alpha1.MemberCluster{ObjectMeta: metav1.ObjectMeta{Name: o.member, Namespace: o.namespace, Labels: labels}}
-	m.Status.Version = o.version
 	if m.Namespace != "" {
 		return m, nil
 	}
@@ -128,8 +130,8 @@ func (o *foldOptions) memberOf(files *hubFiles) (*v1alpha1.MemberCluster, error)
 }
 
 // stack is the member's stack.
-func (o *foldOptions) stack(files *hubFiles, member *v1alpha1.MemberCluster) (layer.Stack, error) {
-	var layers []layer.Layer
+func (o *foldOptions) stack(ctx context.Context, files *hubFiles, member *v1alpha1.MemberCluster) (layer.Stack, error) {
+	var placed []stack.Placed
 	for _, l := range files.layers {
 		has := l.LayerKind() == v1alpha1.KindClusterLayer || l.GetNamespace() == member.Namespace
 		if o.selecting {
@@ -141,16 +143,19 @@ func (o *foldOptions) stack(files *hubFiles, member *v1alpha1.MemberCluster) (la
 		if !has {
 			continue
 		}
-		content, err := files.content(l, o.system)
+		content, err := revision.Gather(ctx, l, o.system, files.data)
+		if unusable := (*revision.UnusableError)(nil); errors.As(err, &unusable) && unusable.Reason == revision.ReasonSourceNotFound {
+			return nil, fmt.Errorf("%w, or add its file with -f", err)
+		}
 		if err != nil {
 			return nil, err
 		}
-		layers = append(layers, layer.Layer{Ref: layer.RefOf(l), Content: content, Ignore: l.LayerSpec().Sync.Ignore})
+		placed = append(placed, stack.Placed{Layer: l, Content: content.Whole()})
 	}
-	if len(layers) == 0 {
+	if len(placed) == 0 {
 		return nil, errors.New("none of the layers in the files reaches the member: see --labels and --namespace")
 	}
-	return layer.NewStack(layers...), nil
+	return stack.Of(placed), nil
 }
 
 // write writes the objects in the order in which they are applied.

@@ -52,15 +52,14 @@ type kindNames struct {
 func namesIn(folded *layer.Folded) kindNames {
 	names := kindNames{custom: map[schema.GroupKind][]string{}}
 	for _, o := range folded.Objects {
-		if o.ID.GroupKind() != (schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}) {
+		defined := o.Defines()
+		if defined.Empty() {
 			continue
 		}
-		group, _, _ := unstructured.NestedString(o.Value, "spec", "group")
-		kind, _, _ := unstructured.NestedString(o.Value, "spec", "names", "kind")
 		plural, _, _ := unstructured.NestedString(o.Value, "spec", "names", "plural")
 		singular, _, _ := unstructured.NestedString(o.Value, "spec", "names", "singular")
 		short, _, _ := unstructured.NestedStringSlice(o.Value, "spec", "names", "shortNames")
-		names.custom[schema.GroupKind{Group: group, Kind: kind}] = append(short, plural, singular)
+		names.custom[defined] = append(short, plural, singular)
 	}
 	return names
 }
@@ -75,15 +74,4 @@ func (n kindNames) means(word string, kind schema.GroupKind) bool {
 	plural, singular := meta.UnsafeGuessKindToResource(kind.WithVersion(""))
 	return name == singular.Resource || name == plural.Resource ||
 		slices.Contains(shortNames[kind], name) || slices.Contains(n.custom[kind], name)
-}
-
-// foreign says whether a kind is neither Kubernetes' own nor defined in the fold. Its lists
-// are folded whole here, and by the member's schema where the member's owner folds them.
-func (n kindNames) foreign(gvk schema.GroupVersionKind) bool {
-	if gvk.Version == "" {
-		return false // it is held, and nobody has said what it is
-	}
-	_, defined := n.custom[gvk.GroupKind()]
-	_, builtin := layer.Builtin().Type(gvk)
-	return !defined && !builtin
 }

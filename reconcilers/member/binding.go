@@ -19,13 +19,14 @@ import (
 	"github.com/syncline-dev/syncline/api/v1alpha1"
 	"github.com/syncline-dev/syncline/federation/object"
 	"github.com/syncline-dev/syncline/reconcilers/hub"
+	"github.com/syncline-dev/syncline/reconcilers/stack"
 )
 
 // bindings are all bindings of the member: of the layers on it and of those that leave.
 func (s *snapshot) bindings() []*v1alpha1.LayerBinding {
 	all := slices.Clone(s.leaving)
 	for _, p := range s.placed {
-		all = append(all, p.binding)
+		all = append(all, p.Binding)
 	}
 	return all
 }
@@ -35,22 +36,22 @@ func (r *Reconciler) bind(ctx context.Context, snap *snapshot) error {
 	for i := range snap.placed {
 		p := &snap.placed[i]
 		var known []v1alpha1.InventoryEntry
-		if p.binding != nil && !p.binding.DeletionTimestamp.IsZero() {
+		if p.Binding != nil && !p.Binding.DeletionTimestamp.IsZero() {
 			// Somebody deleted the binding of a layer that stays: what it lists is kept.
-			known = p.binding.Status.Inventory
-			if _, err := r.letGo(ctx, p.binding); err != nil {
+			known = p.Binding.Status.Inventory
+			if _, err := r.letGo(ctx, p.Binding); err != nil {
 				return err
 			}
-			p.binding = nil
+			p.Binding = nil
 		}
-		if p.binding != nil {
+		if p.Binding != nil {
 			continue
 		}
-		binding, err := r.newBinding(ctx, snap, p.layer, known)
+		binding, err := r.newBinding(ctx, snap, p.Layer, known)
 		if err != nil {
 			return err
 		}
-		p.binding = binding
+		p.Binding = binding
 	}
 	return nil
 }
@@ -112,8 +113,8 @@ func (r *Reconciler) declare(ctx context.Context, p *pass) error {
 		if len(missing) == 0 {
 			continue
 		}
-		written, err := r.writeBinding(ctx, p.snapshot, placed.binding, func(status *v1alpha1.LayerBindingStatus) {
-			listed, _ := inventoryOf([]*v1alpha1.LayerBinding{placed.binding})
+		written, err := r.writeBinding(ctx, p.snapshot, placed.Binding, func(status *v1alpha1.LayerBindingStatus) {
+			listed, _ := inventoryOf([]*v1alpha1.LayerBinding{placed.Binding})
 			all := entries{}
 			for id, held := range listed {
 				all[id] = held.entry
@@ -124,7 +125,7 @@ func (r *Reconciler) declare(ctx context.Context, p *pass) error {
 		if err != nil {
 			return err
 		}
-		placed.binding = written
+		placed.Binding = written
 		maps.Copy(p.report.entries, missing)
 	}
 	return nil
@@ -132,11 +133,11 @@ func (r *Reconciler) declare(ctx context.Context, p *pass) error {
 
 // undeclared are the objects of a layer that the pass will create and that no inventory
 // lists.
-func (p *pass) undeclared(placed *placedLayer) entries {
+func (p *pass) undeclared(placed *stack.Placed) entries {
 	missing := entries{}
 	for _, s := range p.plan.steps {
 		creates := s.verb == apply || s.verb == wait
-		if id := s.object.ID; creates && s.entry.ID == "" && s.object.Home == placed.ref() {
+		if id := s.object.ID; creates && s.entry.ID == "" && s.object.Home == placed.Ref() {
 			missing[id] = v1alpha1.InventoryEntry{ID: id.Key(), Version: s.object.GVK.Version}
 		}
 	}

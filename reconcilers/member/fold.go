@@ -3,19 +3,15 @@ package member
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
 	"github.com/syncline-dev/syncline/clusters/member"
 	"github.com/syncline-dev/syncline/federation/layer"
 	"github.com/syncline-dev/syncline/federation/object"
-	"github.com/syncline-dev/syncline/federation/source"
+	"github.com/syncline-dev/syncline/reconcilers/stack"
 )
 
 // desired is what the member is to have, as the member names it.
@@ -37,25 +33,15 @@ type wanted struct {
 // fold folds the member's stack. Kinds that are neither built in nor defined by the stack
 // are folded by the member's own schemas, and held while those cannot be read.
 func (r *Reconciler) fold(ctx context.Context, snap *snapshot, c connection) *desired {
-	layers := make([]layer.Layer, 0, len(snap.placed))
-	for _, p := range snap.placed {
-		layers = append(layers, layer.Layer{
-			Ref: layer.RefOf(p.layer), Revision: p.revision, Content: p.content,
-			Ignore: p.layer.LayerSpec().Sync.Ignore,
-		})
-	}
-	stack := layer.NewStack(layers...)
-	facts := source.Facts{
-		Name: snap.key.Name, Namespace: snap.key.Namespace,
-		Labels: snap.member.Labels, Version: snap.version(c),
-	}
-	folded := r.Folds.Fold(stack, facts, layer.Builtin())
+	layers := stack.Of(snap.placed)
+	facts := stack.Facts(snap.member, snap.version(c))
+	folded := r.Folds.Fold(layers, facts, layer.Builtin())
 	unclear := map[schema.GroupVersionKind]string{}
-	if kinds := foreignKinds(folded); len(kinds) > 0 && c.usable() {
+	if kinds := folded.ForeignKinds(); len(kinds) > 0 && c.usable() {
 		theirs, problems := memberSchemas(ctx, c.member, kinds)
 		unclear = problems
 		if len(theirs.types) > 0 {
-			folded = r.Folds.Fold(stack, facts, layer.Chain(layer.Builtin(), theirs))
+			folded = r.Folds.Fold(layers, facts, layer.Chain(layer.Builtin(), theirs))
 		}
 	}
 	out := &desired{problems: folded.Problems, incomplete: folded.Incomplete}
@@ -75,33 +61,6 @@ func (s *snapshot) version(c connection) string {
 		return c.reach.Version
 	}
 	return s.member.Status.Version
-}
-
-// foreignKinds are the kinds that neither client-go nor the stack itself defines.
-func foreignKinds(folded *layer.Folded) []schema.GroupVersionKind {
-	kinds := map[schema.GroupVersionKind]bool{}
-	defined := map[schema.GroupKind]bool{}
-	for _, o := range folded.Objects {
-		kinds[o.GVK] = true
-		defined[definedKind(&o)] = true
-	}
-	maps.DeleteFunc(kinds, func(gvk schema.GroupVersionKind, _ bool) bool {
-		_, builtin := layer.Builtin().Type(gvk)
-		return builtin || gvk.Version == "" || defined[gvk.GroupKind()]
-	})
-	return slices.SortedFunc(maps.Keys(kinds), func(a, b schema.GroupVersionKind) int {
-		return strings.Compare(a.String(), b.String())
-	})
-}
-
-// definedKind is the kind that a CustomResourceDefinition defines; zero for other objects.
-func definedKind(o *layer.Object) schema.GroupKind {
-	if o.ID.Kind != "CustomResourceDefinition" || !object.Foundation(o.ID) {
-		return schema.GroupKind{}
-	}
-	group, _, _ := unstructured.NestedString(o.Value, "spec", "group")
-	kind, _, _ := unstructured.NestedString(o.Value, "spec", "names", "kind")
-	return schema.GroupKind{Group: group, Kind: kind}
 }
 
 // kindSchemas are the types of some kinds, as one member publishes them.

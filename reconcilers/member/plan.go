@@ -206,7 +206,7 @@ func foundationOf(w wanted) foundation {
 	if w.ID.Kind == "Namespace" {
 		return foundation{namespace: w.ID.Name}
 	}
-	return foundation{kind: definedKind(w.Object)}
+	return foundation{kind: w.Defines()}
 }
 
 func needs(id object.ID) []foundation {

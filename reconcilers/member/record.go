@@ -14,6 +14,7 @@ import (
 	"github.com/syncline-dev/syncline/federation/layer"
 	"github.com/syncline-dev/syncline/federation/object"
 	"github.com/syncline-dev/syncline/reconcilers/hub"
+	"github.com/syncline-dev/syncline/reconcilers/stack"
 )
 
 // record writes what the pass saw and did: one status write for each binding that says
@@ -24,8 +25,8 @@ import (
 func (r *Reconciler) record(ctx context.Context, p *pass) error {
 	lists := p.inventories()
 	placed := slices.Clone(p.placed)
-	slices.SortStableFunc(placed, func(a, b placedLayer) int {
-		return gain(b, lists[b.ref()]) - gain(a, lists[a.ref()])
+	slices.SortStableFunc(placed, func(a, b stack.Placed) int {
+		return gain(b, lists[b.Ref()]) - gain(a, lists[a.Ref()])
 	})
 	converged := 0
 	for i := range placed {
@@ -33,14 +34,14 @@ func (r *Reconciler) record(ctx context.Context, p *pass) error {
 		if verdict.State == v1alpha1.StateConverged {
 			converged++
 		}
-		written, err := r.writeBinding(ctx, p.snapshot, placed[i].binding, func(status *v1alpha1.LayerBindingStatus) {
-			*status = convergence.Record(*status, verdict, placed[i].binding.Generation, metav1.NewTime(p.now))
-			status.Inventory = lists[placed[i].ref()].sorted()
+		written, err := r.writeBinding(ctx, p.snapshot, placed[i].Binding, func(status *v1alpha1.LayerBindingStatus) {
+			*status = convergence.Record(*status, verdict, placed[i].Binding.Generation, metav1.NewTime(p.now))
+			status.Inventory = lists[placed[i].Ref()].sorted()
 		})
 		if err != nil {
 			return err
 		}
-		placed[i].binding = written
+		placed[i].Binding = written
 	}
 	if err := r.recordLeaving(ctx, p, lists); err != nil {
 		return err
@@ -50,8 +51,8 @@ func (r *Reconciler) record(ctx context.Context, p *pass) error {
 }
 
 // gain is how many objects a binding's inventory grows by.
-func gain(p placedLayer, list entries) int {
-	return len(list) - len(p.binding.Status.Inventory)
+func gain(p stack.Placed, list entries) int {
+	return len(list) - len(p.Binding.Status.Inventory)
 }
 
 // recordLeaving lets the bindings go whose objects are all gone, and says of the others
@@ -101,19 +102,19 @@ func (p *pass) inventories() map[layer.Ref]entries {
 }
 
 // observe is what the pass knows of one layer on the member.
-func (p *pass) observe(placed *placedLayer) convergence.Observation {
+func (p *pass) observe(placed *stack.Placed) convergence.Observation {
 	o := p.observation()
-	o.Revision = placed.revision
-	o.LayerGeneration = placed.layer.LayerStatus().ObservedGeneration
+	o.Revision = placed.Revision
+	o.LayerGeneration = placed.Layer.LayerStatus().ObservedGeneration
 	for _, s := range p.plan.steps {
 		// A layer that holds a part of an object is in effect only when the object is.
-		if slices.Contains(s.object.Layers, placed.ref()) {
+		if slices.Contains(s.object.Layers, placed.Ref()) {
 			o.Objects = append(o.Objects, p.observeStep(&s))
 		}
 	}
-	o.Objects = append(o.Objects, p.observeRemovals(placed.ref())...)
+	o.Objects = append(o.Objects, p.observeRemovals(placed.Ref())...)
 	for _, problem := range p.desired.problems {
-		if problem.Layer == placed.ref().String() {
+		if problem.Layer == placed.Ref().String() {
 			o.Problems = append(o.Problems, problem)
 		}
 	}
@@ -255,12 +256,12 @@ func (r *Reconciler) tellMended(p *pass) {
 		}
 	}
 	for _, placed := range p.placed {
-		names := byHome[placed.ref()]
+		names := byHome[placed.Ref()]
 		if len(names) == 0 {
 			continue
 		}
 		count := len(names)
-		r.Events.Eventf(placed.binding, nil, corev1.EventTypeNormal, "DriftMended", "Apply",
+		r.Events.Eventf(placed.Binding, nil, corev1.EventTypeNormal, "DriftMended", "Apply",
 			"%d changed or deleted by others on %s and put back: %s", count, p.key, strings.Join(names[:min(count, most)], ", "))
 	}
 }

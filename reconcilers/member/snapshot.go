@@ -11,9 +11,8 @@ import (
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
 	"github.com/syncline-dev/syncline/federation/layer"
-	"github.com/syncline-dev/syncline/federation/rollout"
-	"github.com/syncline-dev/syncline/federation/source"
 	"github.com/syncline-dev/syncline/reconcilers/hub"
+	"github.com/syncline-dev/syncline/reconcilers/stack"
 )
 
 // snapshot is everything that a pass reads of the hub, read once.
@@ -24,22 +23,10 @@ type snapshot struct {
 	// paused says why nothing may be written to the member; empty if writing is allowed.
 	paused string
 	// placed are the layers on the member, in no order.
-	placed []placedLayer
+	placed []stack.Placed
 	// leaving are the bindings whose layer is no longer on the member.
 	leaving []*v1alpha1.LayerBinding
 }
-
-// placedLayer is one layer on the member.
-type placedLayer struct {
-	layer    v1alpha1.Layered
-	revision string
-	content  source.Content
-	// binding is nil until the layer's first pass on this member.
-	binding *v1alpha1.LayerBinding
-}
-
-// ref names the layer as folds do.
-func (p *placedLayer) ref() layer.Ref { return layer.RefOf(p.layer) }
 
 // refOf names the layer of a binding as folds do.
 func refOf(binding *v1alpha1.LayerBinding) layer.Ref {
@@ -65,7 +52,7 @@ func (r *Reconciler) look(ctx context.Context, key types.NamespacedName) (*snaps
 	if err != nil {
 		return nil, err
 	}
-	byLayer := map[v1alpha1.LayerReference]*v1alpha1.LayerBinding{}
+	byLayer := stack.Bindings{}
 	for i := range bindings {
 		newest := r.ledger.newest(key, &bindings[i])
 		byLayer[newest.Spec.Layer] = newest
@@ -74,48 +61,21 @@ func (r *Reconciler) look(ctx context.Context, key types.NamespacedName) (*snaps
 		if snap.paused, err = r.pausedBecause(ctx, member); err != nil {
 			return nil, err
 		}
-		if err := r.place(ctx, snap, byLayer); err != nil {
+		within, err := hub.LayersWithin(ctx, r.Client, key.Namespace)
+		if err != nil {
 			return nil, err
+		}
+		if snap.placed, err = stack.On(ctx, member, within, byLayer, r.Revisions); err != nil {
+			return nil, err
+		}
+		for i := range snap.placed {
+			delete(byLayer, hub.ReferenceTo(snap.placed[i].Layer))
 		}
 	}
 	for _, binding := range byLayer {
 		snap.leaving = append(snap.leaving, binding)
 	}
 	return snap, nil
-}
-
-// place finds the layers on the member and takes their bindings out of byLayer.
-func (r *Reconciler) place(ctx context.Context, snap *snapshot, byLayer map[v1alpha1.LayerReference]*v1alpha1.LayerBinding) error {
-	layers, err := hub.LayersWithin(ctx, r.Client, snap.key.Namespace)
-	if err != nil {
-		return err
-	}
-	for _, candidate := range layers {
-		ref := hub.ReferenceTo(candidate)
-		binding := byLayer[ref]
-		if !candidate.GetDeletionTimestamp().IsZero() {
-			continue
-		}
-		selected, err := rollout.Selects(candidate, snap.member)
-		if err != nil {
-			// A selector that cannot be read moves nobody: who has the layer keeps it.
-			selected = binding != nil
-		}
-		revision := rollout.Wanted(candidate, snap.member)
-		if revision == "" && binding != nil {
-			revision = binding.Status.Revision // a layer's status was lost: what the member has stays wanted
-		}
-		if !selected || revision == "" {
-			continue
-		}
-		content, err := r.Revisions.Load(ctx, candidate, revision)
-		if err != nil {
-			return err
-		}
-		snap.placed = append(snap.placed, placedLayer{layer: candidate, revision: revision, content: content, binding: binding})
-		delete(byLayer, ref)
-	}
-	return nil
 }
 
 // pausedBecause says why nothing may be written to the member.

@@ -45,8 +45,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if err := r.hold(ctx, layer); err != nil {
 		return hub.Outcome(err)
 	}
-	content, err := r.gather(ctx, layer)
-	var unusable *unusableError
+	content, err := revision.Gather(ctx, layer, r.SystemNamespace, r.data)
+	var unusable *revision.UnusableError
 	if err != nil && !errors.As(err, &unusable) {
 		return reconcile.Result{}, err
 	}
@@ -118,7 +118,7 @@ func (r *Reconciler) render(ctx context.Context, layer v1alpha1.Layered, content
 			Message: "revision " + name + " is on its way to the members", ObservedGeneration: layer.GetGeneration(),
 		})
 	}
-	accept(layer, refusals(content))
+	accept(layer, refusals(content.Whole()))
 	return nil
 }
 
@@ -138,22 +138,22 @@ func (r *Reconciler) collect(ctx context.Context, layer v1alpha1.Layered) error 
 
 // accept records that the newest generation is a revision. The layer is not converged
 // until its members are, which aggregation says.
-func accept(layer v1alpha1.Layered, refused *unusableError) {
+func accept(layer v1alpha1.Layered, refused *revision.UnusableError) {
 	rendered := metav1.Condition{
 		Type: v1alpha1.ConditionRendered, Status: metav1.ConditionTrue, Reason: "RevisionStored",
 		Message: "revision " + layer.LayerStatus().Revision,
 	}
 	if refused != nil {
-		rendered.Status, rendered.Reason, rendered.Message = metav1.ConditionFalse, refused.reason, refused.message
+		rendered.Status, rendered.Reason, rendered.Message = metav1.ConditionFalse, refused.Reason, refused.Message
 	}
 	record(layer, rendered)
 }
 
 // refuse records that the newest generation cannot be used: members keep the revision
 // that they have.
-func refuse(layer v1alpha1.Layered, why *unusableError) {
+func refuse(layer v1alpha1.Layered, why *revision.UnusableError) {
 	record(layer, metav1.Condition{
-		Type: v1alpha1.ConditionRendered, Status: metav1.ConditionFalse, Reason: why.reason, Message: why.message,
+		Type: v1alpha1.ConditionRendered, Status: metav1.ConditionFalse, Reason: why.Reason, Message: why.Message,
 	})
 }
 

@@ -40,6 +40,9 @@ type Content struct {
 	Secret []json.RawMessage
 }
 
+// Whole is both parts together. Only the public part has a stored form.
+func (c Content) Whole() source.Content { return c.Public.With(c.Secret) }
+
 // Store keeps revisions. Its reads go to the hub, once for each revision: ControllerRevisions
 // and Secrets are not cached.
 type Store struct {
@@ -62,7 +65,7 @@ func NewStore(c client.Client, systemNamespace string) *Store {
 
 // Name is the name of the revision that holds the content.
 func Name(layer v1alpha1.Layered, content Content) (string, error) {
-	return source.Name(fold.RefOf(layer).String(), content.Public.With(content.Secret))
+	return source.Name(fold.RefOf(layer).String(), content.Whole())
 }
 
 // Namespace is where the revisions of a layer are.
@@ -95,7 +98,7 @@ func (s *Store) Save(ctx context.Context, layer v1alpha1.Layered, name string, n
 	if err := s.client.Create(ctx, revision); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("save revision %s of %s: %w", name, hub.Describe(layer), err)
 	}
-	s.content.Add(contentKey(layer, name), content.Public.With(content.Secret))
+	s.content.Add(contentKey(layer, name), content.Whole())
 	return nil
 }
 
