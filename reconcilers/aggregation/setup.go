@@ -38,7 +38,7 @@ func Setup(mgr manager.Manager) error {
 		err := builder.ControllerManagedBy(mgr).
 			Named("aggregation-"+kind).
 			Watches(hub.New(kind), later(layerWindow, itself)).
-			Watches(&v1alpha1.LayerBinding{}, later(layerWindow, layerOf(kind)), builder.WithPredicates(inMeaning())).
+			Watches(&v1alpha1.LayerBinding{}, later(layerWindow, hub.LayerOfBinding(kind)), builder.WithPredicates(inMeaning())).
 			Watches(&v1alpha1.MemberCluster{}, later(layerWindow, r.layersOfMember), builder.WithPredicates(inMeaning())).
 			WithOptions(controller.Options{RateLimiter: hub.RateLimiter[reconcile.Request]()}).
 			Complete(r)
@@ -98,16 +98,6 @@ func theFederation(context.Context, client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: v1alpha1.FederationName}}}
 }
 
-func layerOf(kind string) handler.MapFunc {
-	return func(_ context.Context, o client.Object) []reconcile.Request {
-		key, is := hub.LayerOfBinding(o.(*v1alpha1.LayerBinding), kind)
-		if !is {
-			return nil
-		}
-		return []reconcile.Request{{NamespacedName: key}}
-	}
-}
-
 // layersOfMember maps a member to all layers that may reach it: it may have come, gone, or
 // changed its labels.
 func (r *layerReconciler) layersOfMember(ctx context.Context, o client.Object) []reconcile.Request {
@@ -116,13 +106,7 @@ func (r *layerReconciler) layersOfMember(ctx context.Context, o client.Object) [
 		log.FromContext(ctx).Error(err, "a member may be counted late")
 		return nil
 	}
-	var requests []reconcile.Request
-	for _, layer := range layers {
-		if layer.LayerKind() == r.kind {
-			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(layer)})
-		}
-	}
-	return requests
+	return hub.RequestsFor(r.kind, layers)
 }
 
 // inMeaning passes over updates of bindings and members that no summary shows: those of an

@@ -75,13 +75,3 @@ func ReferenceID(ref v1alpha1.LayerReference) string {
 	sum := sha256.Sum256([]byte(layerKey(ref)))
 	return hex.EncodeToString(sum[:8])
 }
-
-// LayerOfBinding is the key of a binding's layer; false if it is of another kind.
-func LayerOfBinding(binding *v1alpha1.LayerBinding, kind string) (types.NamespacedName, bool) {
-	ref := binding.Spec.Layer
-	key := types.NamespacedName{Name: ref.Name}
-	if ref.Kind == v1alpha1.KindLayer {
-		key.Namespace = binding.Namespace
-	}
-	return key, ref.Kind == kind
-}

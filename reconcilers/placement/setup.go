@@ -27,7 +27,7 @@ func Setup(mgr manager.Manager, revisions *revision.Store, systemNamespace strin
 		err := builder.ControllerManagedBy(mgr).
 			Named("placement-"+kind).
 			For(hub.New(kind), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-			Watches(&v1alpha1.LayerBinding{}, handler.EnqueueRequestsFromMapFunc(layerOfBinding(kind)),
+			Watches(&v1alpha1.LayerBinding{}, handler.EnqueueRequestsFromMapFunc(hub.LayerOfBinding(kind)),
 				builder.WithPredicates(onlyDeletes())).
 			WatchesMetadata(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(reconciler.readersOf("ConfigMap"))).
 			WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(reconciler.readersOf("Secret"))).
@@ -40,17 +40,6 @@ func Setup(mgr manager.Manager, revisions *revision.Store, systemNamespace strin
 	return nil
 }
 
-// layerOfBinding maps a binding to its layer of the kind: the last one gone releases it.
-func layerOfBinding(kind string) handler.MapFunc {
-	return func(_ context.Context, o client.Object) []reconcile.Request {
-		key, is := hub.LayerOfBinding(o.(*v1alpha1.LayerBinding), kind)
-		if !is {
-			return nil
-		}
-		return []reconcile.Request{{NamespacedName: key}}
-	}
-}
-
 // readersOf maps a ConfigMap or Secret to the layers that read it.
 func (r *Reconciler) readersOf(sourceKind string) handler.MapFunc {
 	return func(ctx context.Context, o client.Object) []reconcile.Request {
@@ -59,13 +48,7 @@ func (r *Reconciler) readersOf(sourceKind string) handler.MapFunc {
 			log.FromContext(ctx).Error(err, "a change of a source may be noticed late")
 			return nil
 		}
-		var requests []reconcile.Request
-		for _, layer := range layers {
-			if layer.LayerKind() == r.Kind {
-				requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(layer)})
-			}
-		}
-		return requests
+		return hub.RequestsFor(r.Kind, layers)
 	}
 }
 
