@@ -32,15 +32,14 @@ func generationChanged() predicate.Predicate {
 	})
 }
 
-// layerChanged passes what may change what members should have: the spec, whose selector
-// and sync policy take effect at once, and the newest revision. The aggregated part of the
-// status is passed over.
+// layerChanged passes what placement says of a layer: a new revision, or that it has seen
+// the newest generation, whose selector and sync policy are then in effect. The edit itself
+// is passed over, and so is the aggregated part of the status: a change of a layer is one
+// pass over its members.
 func layerChanged() predicate.Predicate {
 	return onUpdate(func(before, after client.Object) bool {
-		old, new := before.(v1alpha1.Layered), after.(v1alpha1.Layered)
-		return old.GetGeneration() != new.GetGeneration() ||
-			old.LayerStatus().Revision != new.LayerStatus().Revision ||
-			old.LayerStatus().ObservedGeneration != new.LayerStatus().ObservedGeneration
+		old, new := before.(v1alpha1.Layered).LayerStatus(), after.(v1alpha1.Layered).LayerStatus()
+		return old.Revision != new.Revision || old.ObservedGeneration != new.ObservedGeneration
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,6 +21,9 @@ import (
 
 // defaultHistory is how many unused revisions are kept where the layer does not say.
 const defaultHistory = 10
+
+// collectAfter is how long after a new revision old ones are collected: members come first.
+const collectAfter = 5 * time.Second
 
 // Reconciler keeps the newest revision of layers of one kind.
 type Reconciler struct {
@@ -60,10 +64,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return hub.Outcome(err)
 	}
 	if before.LayerStatus().Revision == layer.LayerStatus().Revision {
-		return reconcile.Result{}, nil
+		return reconcile.Result{}, r.collect(ctx, layer)
 	}
 	log.FromContext(ctx).Info("new revision", "revision", layer.LayerStatus().Revision)
-	return reconcile.Result{}, r.collect(ctx, layer)
+	return reconcile.Result{RequeueAfter: collectAfter}, nil
 }
 
 // hold puts the finalizer on before the first member is served.
