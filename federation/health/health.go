@@ -19,7 +19,7 @@ func Of(u *unstructured.Unstructured) object.Health {
 	}
 	result, err := status.Compute(u)
 	if err != nil {
-		return object.Health{Status: object.InProgress, Message: "status cannot be read: " + err.Error()}
+		return object.Health{Status: object.InProgress, Message: "its status cannot be read"}
 	}
 	switch result.Status {
 	case status.CurrentStatus:

@@ -21,7 +21,8 @@ func (s *staker) absorb(n *node, at place, before, after any) {
 		s.fail(n.path(), object.ReasonTypeMismatch, err.Error())
 		return
 	}
-	if before != nil && reflect.TypeOf(before) != reflect.TypeOf(after) {
+	if before != nil && (form != whole && n.hasLeaf() || reflect.TypeOf(before) != reflect.TypeOf(after)) {
+		// There is nothing below to compare with: the new value takes the old one's place.
 		n.remove(s.layer)
 		before = nil
 	}
@@ -88,6 +89,11 @@ func (s *staker) absorbEntry(n *node, at place, l *schema.List, before, after an
 	}
 	s.absorb(n, at, before, after)
 	n.markKeys(l.Keys)
+}
+
+// hasLeaf says whether a layer has claimed the node whole.
+func (n *node) hasLeaf() bool {
+	return slices.ContainsFunc(n.claims, func(c claim) bool { return c.shape == leaf })
 }
 
 func onlyKeys(m map[string]any, keys []string) bool {

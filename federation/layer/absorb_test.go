@@ -21,18 +21,23 @@ func TestAbsorbIsExact(t *testing.T) {
 	at := placeOf(pod)
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		s := newStrata(make([]bool, 4))
+		s := newStrata(make([]bool, 6))
 		st := &staker{fail: func(path object.Path, reason, detail string) {
 			t.Fatalf("seed %d: %s: %s: %s", seed, path, reason, detail)
 		}}
-		for ; st.layer < 3; st.layer++ {
-			st.stake(s.root, at, randomPod(r, true))
-		}
-		before := s.value()
-		after := randomPod(r, false)
-		st.absorb(s.root, at, before, after)
-		if diff := cmp.Diff(after, s.value()); diff != "" {
-			t.Fatalf("seed %d: absorbed (-), rendered (+):\n%s\nbefore: %v", seed, diff, before)
+		for ; st.layer < 6; st.layer++ {
+			for range r.IntN(3) {
+				st.stake(s.root, at, randomPod(r, true))
+			}
+			if r.IntN(2) == 0 {
+				continue
+			}
+			before := s.value()
+			after := randomPod(r, false)
+			st.absorb(s.root, at, before, after)
+			if diff := cmp.Diff(after, s.value()); diff != "" {
+				t.Fatalf("seed %d: absorbed (-), rendered (+):\n%s\nbefore: %v", seed, diff, before)
+			}
 		}
 	}
 }

@@ -114,7 +114,8 @@ func (f *folding) fold(c *column) {
 	}
 	problems := b.problems
 	if p := c.versions(); p != nil {
-		problems = append(problems, *p)
+		// In the schema of one version, the other's fields are wrong in ways of no interest.
+		problems = []object.Problem{*p}
 	}
 	out := Object{
 		ID: c.id, GVK: c.gvk, Home: f.beds[c.home].Ref, Layers: c.layers(b.matched),

@@ -29,9 +29,11 @@ func eachStack(t *testing.T, law func(t *testing.T, r *rand.Rand, layers []dumbL
 		}
 		law(t, r, layers)
 		if t.Failed() {
-			raw, _ := json.MarshalIndent(layers, "", " ")
 			for _, l := range layers {
-				raw, _ = json.Marshal(l.part)
+				raw, err := json.Marshal(l.part)
+				if err != nil {
+					t.Fatal(err)
+				}
 				t.Logf("enforce=%v %s", l.enforce, raw)
 			}
 			t.Fatalf("seed %d", seed)

@@ -40,6 +40,8 @@ const nobody = int(^uint(0) >> 1)
 type surveyor struct {
 	*strata
 	leaves []survey
+	// bares are the entries that are leaves themselves.
+	bares []*node
 }
 
 // survey is a leaf before its layers have names.
@@ -65,7 +67,7 @@ func (s *surveyor) survey(n *node, pointer []string, floor, cutter int) {
 		s.removed(n, r.rule.layer)
 		s.below(n, nil, nobody, r.rule.layer)
 	case r.rule.shape == leaf:
-		s.expand(survey{path: n.label(), pointer: pointer, value: r.rule.value, layer: r.rule.layer, over: n.others(r.rule.layer)})
+		s.expand(survey{path: s.label(n), pointer: pointer, value: r.rule.value, layer: r.rule.layer, over: n.others(r.rule.layer)})
 		s.below(n, nil, nobody, r.rule.layer)
 	default:
 		if r.floor > floor {
@@ -73,6 +75,7 @@ func (s *surveyor) survey(n *node, pointer []string, floor, cutter int) {
 		}
 		value, o := s.render(n, floor)
 		if o == present && s.bare(n, value) {
+			s.bares = append(s.bares, n)
 			s.leaves = append(s.leaves, survey{path: n.path(), pointer: pointer, value: value, layer: r.rule.layer})
 		}
 		if o != present {
@@ -131,7 +134,7 @@ func (s *surveyor) below(n *node, pointer []string, floor, cutter int) {
 // removed records a leaf that was there before the layer removed it.
 func (s *surveyor) removed(n *node, layer int) {
 	if over := n.others(layer); len(over) > 0 {
-		s.expand(survey{path: n.label(), removed: true, layer: layer, over: over})
+		s.expand(survey{path: s.label(n), removed: true, layer: layer, over: over})
 	}
 }
 
@@ -148,8 +151,8 @@ func (n *node) others(layer int) []claim {
 
 // label is the path of a leaf. An entry that is a key and a value, such as a variable of a
 // container, is called by its key.
-func (n *node) label() object.Path {
-	if n.name == "value" && n.parent.inList {
+func (s *surveyor) label(n *node) object.Path {
+	if n.name == "value" && n.parent.inList && !slices.Contains(s.bares, n.parent) {
 		others := 0
 		for _, c := range n.parent.children {
 			if !c.isKey {

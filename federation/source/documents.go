@@ -2,7 +2,6 @@ package source
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -133,10 +132,13 @@ func (d document) ends() error {
 	if err := decoder.Decode(&value); err != nil {
 		return err
 	}
-	if err := decoder.Decode(&value); err != io.EOF {
-		return cmp.Or(err, errors.New("holds more than one value"))
+	switch err := decoder.Decode(&value); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return err
 	}
-	return nil
+	return errors.New("holds more than one value")
 }
 
 var (
@@ -177,8 +179,11 @@ func findDuplicateKey(raw []byte) error {
 	isKey := false
 	for {
 		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
 		if err != nil {
-			return nil // The end: the JSON is known to be valid.
+			return err
 		}
 		switch t := token.(type) {
 		case json.Delim:
@@ -213,19 +218,22 @@ func appendObjects(objects []json.RawMessage, raw json.RawMessage) ([]json.RawMe
 	if string(raw) == "null" {
 		return objects, nil
 	}
+	if raw[0] != '{' {
+		return nil, errors.New("is not an object; check its indentation")
+	}
 	var list struct {
 		Kind  string          `json:"kind"`
 		Items json.RawMessage `json:"items"`
 	}
-	if raw[0] != '{' {
-		return nil, errors.New("is not an object; check its indentation")
-	}
 	if err := json.Unmarshal(raw, &list); err != nil {
 		return nil, errors.New("kind is not a string")
 	}
-	var items []json.RawMessage
-	if !strings.HasSuffix(list.Kind, "List") || json.Unmarshal(list.Items, &items) != nil || items == nil {
+	if !strings.HasSuffix(list.Kind, "List") || len(list.Items) == 0 || list.Items[0] != '[' {
 		return append(objects, raw), nil
+	}
+	var items []json.RawMessage
+	if err := json.Unmarshal(list.Items, &items); err != nil {
+		return nil, fmt.Errorf("items of %s: %w", list.Kind, err)
 	}
 	for _, item := range items {
 		var err error

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/syncline-dev/syncline/federation/object"
@@ -52,7 +52,7 @@ func identify(at object.Path, value map[string]any, failures []failure) (object.
 	case name == "":
 		return id, "", &refusal{namePath, object.ReasonEmptyName, "must be set: desired state names its objects"}
 	}
-	if faults := path.IsValidPathSegmentName(name); len(faults) > 0 {
+	if faults := content.IsPathSegmentName(name); len(faults) > 0 {
 		return id, "", &refusal{namePath, object.ReasonInvalidManifest, fmt.Sprintf("cannot be a name: it %s", faults[0])}
 	}
 	id.Name = name

@@ -21,14 +21,15 @@ type standing struct {
 	// objects and healthy are what the binding last counted.
 	objects, healthy int32
 	message          string
-	since            *metav1.Time
+	// since is when the state began, where the binding knows.
+	since *metav1.Time
 }
 
 // standingOf judges how far a binding is to be believed. It may be nil.
 func standingOf(l v1alpha1.Layered, m *v1alpha1.MemberCluster, b *v1alpha1.LayerBinding) standing {
 	s := standing{member: memberName(m), state: v1alpha1.StateProgressing}
 	if b != nil {
-		s.objects, s.healthy, s.since = b.Status.Objects, b.Status.Healthy, b.Status.Since
+		s.objects, s.healthy = b.Status.Objects, b.Status.Healthy
 	}
 	if reason, unseen := unseen(m); unseen {
 		s.state, s.message = v1alpha1.StateUnknown, reason
@@ -48,6 +49,9 @@ func standingOf(l v1alpha1.Layered, m *v1alpha1.MemberCluster, b *v1alpha1.Layer
 		s.message = "waits for a verdict on the layer's newest generation"
 	default:
 		s.state, s.message = b.Status.State, b.Status.Message
+	}
+	if b != nil && b.Status.State == s.state {
+		s.since = b.Status.Since
 	}
 	return s
 }
