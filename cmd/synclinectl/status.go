@@ -103,9 +103,6 @@ func lookAtHub(ctx context.Context, c client.Reader, namespace string, now metav
 	s.Paused = federation.Spec.Paused
 	s.Unready = unready(members)
 	s.Table, err = view.NewTable(layers, members, bindings.Items, now)
-	if s.Rows == nil {
-		s.Rows = []view.Row{}
-	}
 	return s, err
 }
 

@@ -18,7 +18,7 @@ const (
 	CompressAbove = 64 << 10
 	// MaxSize is the largest encoded content in bytes. etcd takes requests of 1.5 MiB, and
 	// a revision needs room for its metadata.
-	MaxSize = 1 << 20
+	MaxSize = 1408 << 10
 	// maxDecoded bounds what compressed content may unfold to.
 	maxDecoded = 64 << 20
 )

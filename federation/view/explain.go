@@ -47,11 +47,12 @@ func layerNames(home layer.Ref, leaves []layer.Leaf) map[layer.Ref]string {
 			names[c.Layer] = ""
 		}
 	}
-	refs := make([]layer.Ref, 0, len(names))
+	var refs []layer.Ref
+	var full []string
 	for ref := range names {
-		refs = append(refs, ref)
+		refs, full = append(refs, ref), append(full, ref.String())
 	}
-	for i, short := range shortNames(refs, layer.Ref.String) {
+	for i, short := range shortNames(full) {
 		names[refs[i]] = short
 	}
 	return names

@@ -3,12 +3,14 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
 	"github.com/syncline-dev/syncline/federation/convergence"
+	"github.com/syncline-dev/syncline/federation/layer"
 )
 
 const (
@@ -32,6 +34,9 @@ func Layer(l v1alpha1.Layered, selected []*v1alpha1.MemberCluster, bindings []v1
 	status.Worst = worst(all)
 	reason := ""
 	status.State, reason, status.Message = sumUp(l, all)
+	if !l.GetDeletionTimestamp().IsZero() {
+		status.State, reason, status.Message = v1alpha1.StateProgressing, "Deleting", leaving(layer.RefOf(l), bindings)
+	}
 	status.Since = convergence.Since(old, status.State, status.Since, now)
 	status.Conditions = convergence.Conditions(status.Conditions, convergence.Statement{
 		State:      status.State,
@@ -57,6 +62,29 @@ func sumUp(l v1alpha1.Layered, all []standing) (state v1alpha1.State, reason, me
 		return all[0].state, "", ""
 	}
 	return all[0].state, "", convergence.Shorten(all[0].member+": "+all[0].message, maxMessage)
+}
+
+// leaving says where a layer that is being deleted still is.
+func leaving(ref layer.Ref, bindings []v1alpha1.LayerBinding) string {
+	var held []*v1alpha1.LayerBinding
+	for key, b := range index(bindings) {
+		if key.layer == ref {
+			held = append(held, b)
+		}
+	}
+	if len(held) == 0 {
+		return "the layer is being deleted"
+	}
+	name := func(b *v1alpha1.LayerBinding) string { return b.Namespace + "/" + b.Spec.Member }
+	first := slices.MinFunc(held, func(a, b *v1alpha1.LayerBinding) int { return cmp.Compare(name(a), name(b)) })
+	message := "the layer is being deleted, and is still on " + name(first)
+	if len(held) > 1 {
+		message += fmt.Sprintf(" and %d more", len(held)-1)
+	}
+	if first.Status.Message != "" {
+		message += ": " + first.Status.Message
+	}
+	return convergence.Shorten(message, maxMessage)
 }
 
 func count(all []standing) v1alpha1.MemberCounts {

@@ -18,12 +18,14 @@ import (
 // Table is the layered view as people read it in a terminal: layers from top to bottom,
 // members from left to right.
 type Table struct {
+	// Members are <namespace>/<name>.
 	Members []string `json:"members"`
 	Rows    []Row    `json:"layers"`
 }
 
 // Row is one layer on all members.
 type Row struct {
+	// Layer is <name> of a ClusterLayer or <namespace>/<name> of a Layer.
 	Layer string `json:"layer"`
 	// Cells stand under Members.
 	Cells []Cell `json:"cells"`
@@ -67,16 +69,18 @@ func NewTable(layers []v1alpha1.Layered, members []*v1alpha1.MemberCluster, bind
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace))
 	})
 	known := index(bindings)
-	t := Table{Members: shortNames(members, memberName)}
+	t := Table{Members: []string{}, Rows: []Row{}}
+	for _, m := range members {
+		t.Members = append(t.Members, memberName(m))
+	}
 	sorted := bottomUp(layers)
 	slices.Reverse(sorted)
-	names := shortNames(sorted, func(l v1alpha1.Layered) string { return layer.RefOf(l).String() })
-	for i, l := range sorted {
+	for _, l := range sorted {
 		row, err := rowOf(l, members, known, now)
 		if err != nil {
 			return Table{}, fmt.Errorf("layer %s: %w", layer.RefOf(l), err)
 		}
-		row.Layer = names[i]
+		row.Layer = layer.RefOf(l).String()
 		t.Rows = append(t.Rows, row)
 	}
 	return t, nil
@@ -102,16 +106,21 @@ func rowOf(l v1alpha1.Layered, members []*v1alpha1.MemberCluster, known map[bind
 	return row, nil
 }
 
-// note says what holds the worst member and since when, or that the layer is enforced.
+// note says what holds the worst member that can be seen, and since when, or that the layer
+// is enforced. Of members that cannot be seen the table says so by itself.
 func note(l v1alpha1.Layered, all []standing, now metav1.Time) string {
 	var words []string
 	if l.LayerSpec().Enforce {
 		words = append(words, "enforced")
 	}
-	if len(all) > 0 && all[0].message != "" {
-		text := all[0].message
-		if all[0].since != nil && all[0].state != v1alpha1.StateConverged {
-			text += " (" + duration.HumanDuration(max(now.Sub(all[0].since.Time), 0).Round(time.Second)) + ")"
+	seen := slices.DeleteFunc(slices.Clone(all), func(s standing) bool { return s.state == v1alpha1.StateUnknown })
+	if len(seen) > 0 && seen[0].message != "" {
+		text := seen[0].message
+		if len(all) > 1 {
+			text = seen[0].member[strings.LastIndex(seen[0].member, "/")+1:] + ": " + text
+		}
+		if seen[0].since != nil && seen[0].state != v1alpha1.StateConverged {
+			text += " (" + duration.HumanDuration(max(now.Sub(seen[0].since.Time), 0).Round(time.Second)) + ")"
 		}
 		words = append(words, text)
 	}
@@ -119,27 +128,36 @@ func note(l v1alpha1.Layered, all []standing, now metav1.Time) string {
 }
 
 // shortNames leaves out namespaces where names alone tell all apart.
-func shortNames[T any](items []T, full func(T) string) []string {
-	names := make([]string, len(items))
+func shortNames(full []string) []string {
+	names := make([]string, len(full))
 	seen := map[string]int{}
-	for i, item := range items {
-		name := full(item)
+	for i, name := range full {
 		names[i] = name[strings.LastIndex(name, "/")+1:]
 		seen[names[i]]++
 	}
-	for i, item := range items {
+	for i, name := range full {
 		if seen[names[i]] > 1 {
-			names[i] = full(item)
+			names[i] = name
 		}
 	}
 	return names
 }
 
+// layerNames are the rows' layers, as short as shortNames has them.
+func (t Table) layerNames() []string {
+	full := make([]string, len(t.Rows))
+	for i, r := range t.Rows {
+		full[i] = r.Layer
+	}
+	return shortNames(full)
+}
+
 // String is the table with its columns aligned, without trailing blanks.
 func (t Table) String() string {
-	lines := [][]string{append(append([]string{""}, t.Members...), "")}
-	for _, r := range t.Rows {
-		line := []string{r.Layer}
+	lines := [][]string{append(append([]string{""}, shortNames(t.Members)...), "")}
+	names := t.layerNames()
+	for i, r := range t.Rows {
+		line := []string{names[i]}
 		for _, c := range r.Cells {
 			line = append(line, c.String())
 		}

@@ -36,9 +36,9 @@ func TestTable(t *testing.T) {
 		binding(region, "eu-2", v1alpha1.StateProgressing, 0, 1, "ConfigMap shop/a: is to be applied"),
 	}
 	want := `            eu-1   eu-2    us-1    zz
-region-eu   ● 1    ◐ 0/1   ·       ·    ConfigMap shop/a: is to be applied (40s)
-web         ● 5    ✕ 4/5   ◐ 4/5   ·    Job shop/migrate: Job Failed. failed: 1/1 (40s)
-base        ● 4    ● 4     ‖ 3/4   ?    enforced; last seen at noon
+region-eu   ● 1    ◐ 0/1   ·       ·    eu-2: ConfigMap shop/a: is to be applied (40s)
+web         ● 5    ✕ 4/5   ◐ 4/5   ·    eu-2: Job shop/migrate: Job Failed. failed: 1/1 (40s)
+base        ● 4    ● 4     ‖ 3/4   ?    enforced; us-1: writing is paused (40s)
 `
 	for _, layers := range [][]v1alpha1.Layered{{base, region, web}, {web, base, region}} {
 		table, err := NewTable(layers, members, bindings, now)
@@ -60,7 +60,7 @@ func TestTableNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"fleet/eu-1", "lab/eu-1", "us-1"}, table.Members); diff != "" {
+	if diff := cmp.Diff([]string{"fleet/eu-1", "lab/eu-1", "us-1"}, shortNames(table.Members)); diff != "" {
 		t.Error(diff)
 	}
 	if table.Rows[0].Layer != "fleet/web" || table.Rows[1].Layer != "web" {

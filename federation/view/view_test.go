@@ -280,3 +280,17 @@ func TestMemberLayers(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestLayerBeingDeletedSaysWhereItIs(t *testing.T) {
+	l := webLayer()
+	l.SetDeletionTimestamp(&now)
+	left := []v1alpha1.LayerBinding{
+		binding(l, "us-1", v1alpha1.StateUnknown, 0, 0, "the member was last seen at noon"),
+		binding(l, "eu-1", v1alpha1.StateProgressing, 0, 1, "Deployment shop/web: is to be deleted"),
+	}
+	status := Layer(l, nil, left, now)
+	want := "the layer is being deleted, and is still on fleet/eu-1 and 1 more: Deployment shop/web: is to be deleted"
+	if status.State != v1alpha1.StateProgressing || status.Message != want {
+		t.Errorf("%s: %s", status.State, status.Message)
+	}
+}

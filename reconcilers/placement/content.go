@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/syncline-dev/syncline/api/v1alpha1"
 	"github.com/syncline-dev/syncline/federation/object"
 	"github.com/syncline-dev/syncline/federation/source"
 	"github.com/syncline-dev/syncline/reconcilers/revision"
@@ -41,6 +43,15 @@ func tooLarge(err error) *revision.UnusableError {
 		return nil
 	}
 	return &revision.UnusableError{Reason: "TooLarge", Message: size.Error()}
+}
+
+// unreadableSelector is the refusal of a selector that selects nobody and everybody alike.
+func unreadableSelector(layer v1alpha1.Layered) *revision.UnusableError {
+	if _, err := metav1.LabelSelectorAsSelector(layer.LayerSpec().ClusterSelector); err != nil {
+		return &revision.UnusableError{Reason: "InvalidSelector", Message: fmt.Sprintf(
+			"spec.clusterSelector: %s; members keep what they have until it is corrected", err)}
+	}
+	return nil
 }
 
 // refusals are the objects of a layer that no member can be given, whatever the member's

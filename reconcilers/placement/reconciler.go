@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -122,7 +123,7 @@ func (r *Reconciler) render(ctx context.Context, layer v1alpha1.Layered, content
 			Message: "revision " + name + " is on its way to the members", ObservedGeneration: layer.GetGeneration(),
 		})
 	}
-	accept(layer, refusals(content.Whole()))
+	accept(layer, cmp.Or(unreadableSelector(layer), refusals(content.Whole())))
 	return nil
 }
 
