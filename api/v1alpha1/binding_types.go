@@ -65,9 +65,9 @@ type LayerBindingStatus struct {
 	// +listType=atomic
 	// +optional
 	Problems []Problem `json:"problems,omitempty"`
-	// inventory lists the objects on the member that this binding answers for.
-	// +listType=map
-	// +listMapKey=id
+	// inventory lists the objects on the member that this binding answers for. It has one
+	// writer, and is atomic so that the server does not keep track of its every field.
+	// +listType=atomic
 	// +optional
 	Inventory []InventoryEntry `json:"inventory,omitempty"`
 	// conditions: Converged, and, while true, Reconciling and Stalled.

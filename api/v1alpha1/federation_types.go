@@ -48,8 +48,7 @@ type FederationStatus struct {
 	Stack []LayerReport `json:"stack,omitempty"`
 	// unready lists members that are not Ready, at most ten.
 	// +kubebuilder:validation:MaxItems=10
-	// +listType=map
-	// +listMapKey=member
+	// +listType=atomic
 	// +optional
 	Unready []MemberReport `json:"unready,omitempty"`
 	// conditions: Converged, and, while true, Reconciling and Stalled.

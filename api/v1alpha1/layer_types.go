@@ -208,8 +208,7 @@ type LayerStatus struct {
 	Message string `json:"message,omitempty"`
 	// worst lists the members that are furthest from converged, at most five.
 	// +kubebuilder:validation:MaxItems=5
-	// +listType=map
-	// +listMapKey=member
+	// +listType=atomic
 	// +optional
 	Worst []MemberReport `json:"worst,omitempty"`
 	// conditions: Rendered, Converged, and, while true, Reconciling and Stalled.

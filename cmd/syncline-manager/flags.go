@@ -18,6 +18,7 @@ type flags struct {
 	identity          string
 	metricsAddress    string
 	healthAddress     string
+	pprofAddress      string
 	leaseDuration     time.Duration
 	renewDeadline     time.Duration
 	retryPeriod       time.Duration
@@ -37,6 +38,7 @@ func parseFlags(args []string, out io.Writer) (*flags, error) {
 	set.StringVar(&f.identity, "identity", "", "name of this replica, unlike that of any other (default host name)")
 	set.StringVar(&f.metricsAddress, "metrics-bind-address", ":8080", "where metrics are served; 0 turns them off")
 	set.StringVar(&f.healthAddress, "health-probe-bind-address", ":8081", "where /healthz and /readyz are served; 0 turns them off")
+	set.StringVar(&f.pprofAddress, "pprof-bind-address", "0", "where profiles are served; 0 turns them off")
 	set.DurationVar(&f.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long others wait after the last renewal they saw")
 	set.DurationVar(&f.renewDeadline, "leader-elect-renew-deadline", 10*time.Second, "how long the leader writes to members after the beginning of its last renewal")
 	set.DurationVar(&f.retryPeriod, "leader-elect-retry-period", 2*time.Second, "time between renewals")

@@ -113,6 +113,7 @@ func managerOptions(f *flags) ctrl.Options {
 		Scheme:                 newScheme(),
 		Metrics:                server.Options{BindAddress: f.metricsAddress},
 		HealthProbeBindAddress: f.healthAddress,
+		PprofBindAddress:       f.pprofAddress,
 		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
 			// Only metadata is watched of these, to know when to read them.
 			&corev1.ConfigMap{}: {Transform: stripped},

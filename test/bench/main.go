@@ -20,6 +20,9 @@ type settings struct {
 	changes int
 	bulks   int
 	rest    time.Duration
+	dir     string
+	// managerArgs are further flags of the manager, such as --pprof-bind-address.
+	managerArgs []string
 }
 
 func main() {
@@ -28,7 +31,9 @@ func main() {
 	flag.IntVar(&s.changes, "changes", 40, "single changes and drifts, each for Syncline and for the bare loop")
 	flag.IntVar(&s.bulks, "bulks", 15, "changes of all objects at once")
 	flag.DurationVar(&s.rest, "rest", 2*time.Minute, "how long the fleet is watched at rest")
+	flag.StringVar(&s.dir, "dir", "", "where logs, audit logs and kubeconfigs stay (default a temporary directory)")
 	flag.Parse()
+	s.managerArgs = flag.Args()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Minute)
@@ -43,12 +48,12 @@ func run(ctx context.Context, s settings) (err error) {
 	say("fold")
 	foldFigures()
 	members := fleet.Members(s.members)
-	f, err := fleet.Start(ctx, fleet.Config{Members: members, Progress: os.Stderr})
+	f, err := fleet.Start(ctx, fleet.Config{Members: members, Dir: s.dir, Progress: os.Stderr})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Stop()) }()
-	if _, err := install.Install(ctx, f, install.Options{Replicas: 1}); err != nil {
+	if _, err := install.Install(ctx, f, install.Options{Replicas: 1, Args: s.managerArgs}); err != nil {
 		return err
 	}
 	b, err := prepare(ctx, f)
