@@ -50,9 +50,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if err := r.hold(ctx, layer); err != nil {
 		return hub.Outcome(err)
 	}
-	content, err := revision.Gather(ctx, layer, r.SystemNamespace, r.data)
-	var unusable *revision.UnusableError
-	if err != nil && !errors.As(err, &unusable) {
+	content, unusable, err := r.gather(ctx, layer)
+	if err != nil {
 		return reconcile.Result{}, err
 	}
 	before := layer.DeepCopyObject().(v1alpha1.Layered)
@@ -69,6 +68,19 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	}
 	log.FromContext(ctx).Info("new revision", "revision", layer.LayerStatus().Revision)
 	return reconcile.Result{RequeueAfter: collectAfter}, nil
+}
+
+// gather reads what the layer says. What only a person can mend is unusable, and no error.
+func (r *Reconciler) gather(ctx context.Context, layer v1alpha1.Layered) (revision.Content, *revision.UnusableError, error) {
+	if unusable := droppedNulls(layer); unusable != nil {
+		return revision.Content{}, unusable, nil
+	}
+	content, err := revision.Gather(ctx, layer, r.SystemNamespace, r.data)
+	var unusable *revision.UnusableError
+	if errors.As(err, &unusable) {
+		return content, unusable, nil
+	}
+	return content, nil, err
 }
 
 // hold puts the finalizer on before the first member is served.
