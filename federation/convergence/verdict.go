@@ -42,11 +42,10 @@ type Object struct {
 	Waits string
 	// Seen says that what was last seen is at least as new as what was last written.
 	Seen bool
-	// Reached says that the object's controller, where it tells, has seen its generation.
-	Reached bool
 	// Drifted says that others have changed what is ours, and that it is not mended yet.
 	Drifted bool
-	// Health of what was last seen.
+	// Health of what was last seen. An object whose controller has not seen its newest
+	// generation is in progress.
 	Health object.Health
 	// Problem is why the object cannot be written, or is held; nil where nothing is in the
 	// way.
@@ -55,7 +54,7 @@ type Object struct {
 
 // converged says whether the object counts.
 func (o Object) converged() bool {
-	return o.Problem == nil && o.Applied && o.Seen && o.Reached && !o.Drifted && o.Health.Status == object.Current
+	return o.Problem == nil && o.Applied && o.Seen && !o.Drifted && o.Health.Status == object.Current
 }
 
 // Verdict is the judgement on one layer on one member.
@@ -175,8 +174,6 @@ func ofObject(o Object, paused bool) (finding, bool) {
 		return says(v1alpha1.StateProgressing, ReasonProgressing, "was changed by others and is to be mended")
 	case !o.Seen:
 		return says(v1alpha1.StateProgressing, ReasonProgressing, "was applied and has not been seen since")
-	case !o.Reached:
-		return says(v1alpha1.StateProgressing, ReasonProgressing, "its controller has not seen the newest generation")
 	case o.Health.Status == object.Failed:
 		return says(v1alpha1.StateDegraded, ReasonFailed, o.Health.Message)
 	case o.Health.Status != object.Current:

@@ -25,7 +25,7 @@ func id(name string) object.ID {
 
 // done is an object that counts.
 func done(name string) Object {
-	return Object{ID: id(name), Applied: true, Seen: true, Reached: true, Health: object.Health{Status: object.Current}}
+	return Object{ID: id(name), Applied: true, Seen: true, Health: object.Health{Status: object.Current}}
 }
 
 // but is a done object with a difference.
@@ -63,7 +63,6 @@ func TestJudge(t *testing.T) {
 		"a warning holds nothing":   {Observation{Reachable: true, Objects: []Object{done("a")}, Problems: []object.Problem{warning}}, "Converged 1/1: layer fleet/web: is odd"},
 		"drifted":                   {Observation{Reachable: true, Objects: []Object{but("a", func(o *Object) { o.Drifted = true })}}, "Progressing 0/1: Deployment shop/a: was changed by others and is to be mended"},
 		"not seen since":            {Observation{Reachable: true, Objects: []Object{but("a", func(o *Object) { o.Seen = false })}}, "Progressing 0/1: Deployment shop/a: was applied and has not been seen since"},
-		"not reached":               {Observation{Reachable: true, Objects: []Object{but("a", func(o *Object) { o.Reached = false })}}, "Progressing 0/1: Deployment shop/a: its controller has not seen the newest generation"},
 		"being deleted":             {Observation{Reachable: true, Objects: []Object{but("a", func(o *Object) { o.Health = object.Health{Status: object.Terminating} })}}, "Progressing 0/1: Deployment shop/a: is in progress"},
 		"out of sight":              {Observation{LastSeen: t0, Objects: []Object{done("a")}}, "Unknown 0/1: the member was last seen at 2026-01-02T03:04:05Z"},
 		"never seen":                {Observation{Objects: []Object{failed}}, "Unknown 0/1: the member has not been seen yet"},
@@ -77,27 +76,27 @@ func TestJudge(t *testing.T) {
 // TestNothingStaleIsGreen: of all combinations of what is known of one object, one converges.
 func TestNothingStaleIsGreen(t *testing.T) {
 	green := 0
-	for bits := range 1 << 8 {
+	for bits := range 1 << 7 {
 		is := func(bit int) bool { return bits>>bit&1 == 1 }
-		o := Object{ID: id("a"), Applied: is(0), Seen: is(1), Reached: is(2), Drifted: is(3)}
-		if is(4) {
+		o := Object{ID: id("a"), Applied: is(0), Seen: is(1), Drifted: is(2)}
+		if is(3) {
 			o.Health.Status = object.Current
 		}
-		if is(5) {
+		if is(4) {
 			o.Problem = refusal("a")
 		}
-		v := Judge(Observation{Reachable: is(6), Paused: is(7), Objects: []Object{o}})
+		v := Judge(Observation{Reachable: is(5), Paused: is(6), Objects: []Object{o}})
 		if v.State == v1alpha1.StateConverged {
 			green++
-			if !is(0) || !is(1) || !is(2) || is(3) || !is(4) || is(5) || !is(6) {
-				t.Errorf("%08b converges", bits)
+			if !is(0) || !is(1) || is(2) || !is(3) || is(4) || !is(5) {
+				t.Errorf("%07b converges", bits)
 			}
 		}
 		if (v.Healthy == 1) != (v.State == v1alpha1.StateConverged) {
-			t.Errorf("%08b: %s", bits, v)
+			t.Errorf("%07b: %s", bits, v)
 		}
 		if v.State != v1alpha1.StateConverged && v.Message == "" {
-			t.Errorf("%08b: %s without a word", bits, v.State)
+			t.Errorf("%07b: %s without a word", bits, v.State)
 		}
 	}
 	if green != 2 { // Paused or not.

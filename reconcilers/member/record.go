@@ -166,8 +166,7 @@ func (p *pass) observeStep(s *step) convergence.Object {
 		o.Problem = p.problem(s.object.Home, id, "CannotWatch", problem.Error())
 	}
 	if seen, visible := p.connection.member.Seen(id); visible {
-		// health.Of calls an object in progress until its controller has seen its generation.
-		o.Seen, o.Reached, o.Health = true, true, seen.Health
+		o.Seen, o.Health = true, seen.Health
 	}
 	return o
 }
