@@ -1,0 +1,89 @@
+package e2e
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/syncline-dev/syncline/test/install"
+)
+
+// shutdownTimeout is how long a manager may take to end when it is asked to.
+const shutdownTimeout = 15 * time.Second
+
+// running are the managers that have not ended.
+func running() []*install.Replica {
+	var alive []*install.Replica
+	for _, replica := range product.Replicas {
+		select {
+		case <-replica.Done():
+		default:
+			alive = append(alive, replica)
+		}
+	}
+	return alive
+}
+
+// restoreReplicas brings the managers back to two when the test ends.
+func restoreReplicas(t *testing.T) {
+	t.Cleanup(func() {
+		ctx, cancel := afterTest()
+		defer cancel()
+		for len(running()) < 2 {
+			if _, err := product.StartReplica(ctx); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+}
+
+// startReplica starts one more manager and waits until it is healthy.
+func startReplica(t *testing.T) *install.Replica {
+	t.Helper()
+	replica, err := product.StartReplica(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return replica
+}
+
+// stopAll asks all managers to end, and waits for it.
+func stopAll(t *testing.T) {
+	t.Helper()
+	for _, replica := range running() {
+		if err := replica.Terminate(shutdownTimeout); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// holder is the identity that the leader's Lease names; "" if it was released.
+func holder(ctx context.Context, hub client.Client) (string, error) {
+	var lease coordinationv1.Lease
+	err := hub.Get(ctx, client.ObjectKey{Namespace: install.Namespace, Name: "syncline-leader"}, &lease)
+	return ptr.Deref(lease.Spec.HolderIdentity, ""), err
+}
+
+// leader waits until one of the running managers leads.
+func (a *arena) leader() *install.Replica {
+	a.Helper()
+	var found *install.Replica
+	a.eventually("a running manager leads", func(g gomega.Gomega) {
+		identity, err := holder(a.Context(), a.hub)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		found = nil
+		for _, replica := range running() {
+			if replica.Identity == identity {
+				found = replica
+			}
+		}
+		g.Expect(found).NotTo(gomega.BeNil(), "the Lease is held by %q", identity)
+	})
+	return found
+}
