@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -33,6 +34,10 @@ type Applied struct {
 // A namespaced object without a namespace is applied to "default"; the object itself is
 // not changed. The error is an *Error.
 func (m *Member) Apply(ctx context.Context, u *unstructured.Unstructured) (Applied, error) {
+	return m.apply(ctx, u, v1alpha1.FieldManager, true)
+}
+
+func (m *Member) apply(ctx context.Context, u *unstructured.Unstructured, manager string, force bool) (Applied, error) {
 	id := object.Of(u)
 	body, err := json.Marshal(u.Object)
 	if err != nil {
@@ -45,8 +50,8 @@ func (m *Member) Apply(ctx context.Context, u *unstructured.Unstructured) (Appli
 	var warned warnings
 	raw, err := m.wire.do(ctx, m.wire.client.Patch(types.ApplyYAMLPatchType).
 		AbsPath(at.path(id.Namespace, id.Name)...).
-		Param("fieldManager", v1alpha1.FieldManager).
-		Param("force", "true").
+		Param("fieldManager", manager).
+		Param("force", strconv.FormatBool(force)).
 		Param("fieldValidation", metav1.FieldValidationStrict).
 		WarningHandler(&warned).
 		Body(body))

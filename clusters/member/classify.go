@@ -140,5 +140,5 @@ var (
 	webhookCall     = regexp.MustCompile(`failed calling webhook "([^"]*)"`)
 	admissionDenied = regexp.MustCompile(`^admission webhook .* denied the request|ValidatingAdmissionPolicy .* denied request`)
 	immutable       = regexp.MustCompile(`field is immutable|updates to statefulset spec for fields other than|may not change once set|Pod updates may not|field can not be decremented|is immutable after creation|spec is immutable`)
-	typedPatch      = regexp.MustCompile(`failed to create typed patch object`)
+	typedPatch      = regexp.MustCompile(`failed to create typed patch object|failed to convert new object|unable to convert unstructured object`)
 )

@@ -93,7 +93,7 @@ func fromSecret(secret *corev1.Secret, opts Options) (*Registration, *RefusedErr
 	case !found:
 		return nil, refuse(ReasonNoValue, dataField, "there is no key %q; put the kubeconfig under it", SecretKey)
 	case len(value) == 0:
-		return nil, refuse(ReasonEmptyValue, dataField, "the kubeconfig is empty")
+		return nil, refuse(ReasonEmptyValue, dataField, "the kubeconfig is empty; put one there")
 	}
 	config, expires, refused := parse(value, opts)
 	if refused != nil {

@@ -124,7 +124,7 @@ func (f *folding) fold(c *column) {
 	out.Held = f.refused[c.id] || object.HasError(problems)
 	if !out.Held {
 		problems = append(problems, c.overrides(b.strata)...)
-		out.Value = c.finish(b.strata.value())
+		out.Value, out.Ceded = c.finish(b.strata.value())
 		digest, err := object.Digest([]any{out.Home.String(), out.Value})
 		if err != nil {
 			panic(err) // Parsed JSON always has a JSON form.
@@ -138,13 +138,13 @@ func (f *folding) fold(c *column) {
 	f.folded.Objects = append(f.folded.Objects, out)
 }
 
-// finish is the whole object without what its home cedes.
-func (c *column) finish(fields map[string]any) map[string]any {
-	pointers := ceded(c.beds[c.home].cessions, c.id, fields)
+// finish is the whole object without what its home cedes, and what that is.
+func (c *column) finish(fields map[string]any) (whole map[string]any, pointers [][]string) {
+	pointers = ceded(c.beds[c.home].cessions, c.id, fields)
 	if rest, ok := without(fields, pointers).(map[string]any); ok {
 		fields = rest
 	}
-	return c.assemble(fields)
+	return c.assemble(fields), pointers
 }
 
 func (f *folding) place(gvk schema.GroupVersionKind) place {

@@ -45,6 +45,9 @@ type Object struct {
 	// Layers are all that say something of the object, by a part or by a patch, from bottom
 	// to top: none of them is in effect before the object is.
 	Layers []Ref
+	// Ceded are the fields that the home cedes, whether or not a layer sets them, each as the
+	// tokens of a JSON pointer.
+	Ceded [][]string
 	// Held says that an error in some layer leaves open what the object is to be. It is to
 	// be neither applied nor pruned, and has no value.
 	Held bool

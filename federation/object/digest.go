@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -21,76 +22,78 @@ func Digest(v any) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(sum[:12]), nil
 }
 
-// Owned is the digest of the fields of a live object that a field manager owns by apply:
-// which they are, and their values. It changes when another manager changes or takes one
-// of them, and not when others add to the object. Without such fields it is "".
-func Owned(u *unstructured.Unstructured, manager string) (string, error) {
+// OwnedFields are the fields of a live object that a field manager owns by apply; nil if it
+// owns none.
+func OwnedFields(u *unstructured.Unstructured, manager string) (*fieldpath.Set, error) {
 	for _, entry := range u.GetManagedFields() {
 		if entry.Manager != manager || entry.Operation != "Apply" || entry.Subresource != "" || entry.FieldsV1 == nil {
 			continue
 		}
 		set := &fieldpath.Set{}
 		if err := set.FromJSON(entry.FieldsV1.GetRawReader()); err != nil {
-			return "", fmt.Errorf("managed fields of %s: %w", Of(u), err)
+			return nil, fmt.Errorf("managed fields of %s: %w", Of(u), err)
 		}
-		var owned []any
-		set.Leaves().Iterate(func(p fieldpath.Path) {
-			value, found := At(u.Object, p)
-			owned = append(owned, p.String(), found, value)
-		})
-		return Digest(owned)
+		return set, nil
 	}
-	return "", nil
+	return nil, nil
 }
 
-// At is the value at a path of a JSON object. A keyed list's entry is found by its keys.
-func At(v any, path fieldpath.Path) (any, bool) {
+// Owned is the digest of the fields of a live object that a field manager owns by apply:
+// which they are, and their values. It changes when another manager changes or takes one
+// of them, and not when others add to the object. Without such fields it is "".
+func Owned(u *unstructured.Unstructured, manager string) (string, error) {
+	set, err := OwnedFields(u, manager)
+	if set == nil || err != nil {
+		return "", err
+	}
+	var owned []any
+	set.Leaves().Iterate(func(p fieldpath.Path) {
+		value, _, found := At(u.Object, p)
+		owned = append(owned, p.String(), found, value)
+	})
+	return Digest(owned)
+}
+
+// At is the value at a path of a JSON object, and where it stands, as the tokens of a JSON
+// pointer. A keyed list's entry is found by its keys.
+func At(v any, path fieldpath.Path) (value any, pointer []string, found bool) {
 	for _, element := range path {
-		next, found := step(v, element)
+		next, token, found := step(v, element)
 		if !found {
-			return nil, false
+			return nil, nil, false
 		}
-		v = next
+		v, pointer = next, append(pointer, token)
 	}
-	return v, true
+	return v, pointer, true
 }
 
-func step(v any, element fieldpath.PathElement) (any, bool) {
+func step(v any, element fieldpath.PathElement) (next any, token string, found bool) {
 	if element.FieldName != nil {
-		m, ok := v.(map[string]any)
-		if !ok {
-			return nil, false
-		}
+		m, _ := v.(map[string]any)
 		next, found := m[*element.FieldName]
-		return next, found
+		return next, *element.FieldName, found
 	}
-	list, ok := v.([]any)
-	if !ok {
-		return nil, false
+	list, _ := v.([]any)
+	for i, item := range list {
+		if selects(element, i, item) {
+			return item, strconv.Itoa(i), true
+		}
 	}
+	return nil, "", false
+}
+
+// selects says whether an element of a path means an entry of a list.
+func selects(element fieldpath.PathElement, i int, item any) bool {
 	switch {
 	case element.Index != nil:
-		if i := *element.Index; i >= 0 && i < len(list) {
-			return list[i], true
-		}
+		return *element.Index == i
 	case element.Value != nil:
-		want := (*element.Value).Unstructured()
-		for _, item := range list {
-			if item == want {
-				return item, true
-			}
-		}
-	case element.Key != nil:
-		for _, item := range list {
-			if m, ok := item.(map[string]any); ok && hasKeys(m, element) {
-				return item, true
-			}
-		}
+		return item == (*element.Value).Unstructured()
 	}
-	return nil, false
-}
-
-func hasKeys(m map[string]any, element fieldpath.PathElement) bool {
+	m, ok := item.(map[string]any)
+	if !ok || element.Key == nil {
+		return false
+	}
 	for _, key := range *element.Key {
 		if m[key.Name] != key.Value.Unstructured() {
 			return false

@@ -54,8 +54,10 @@ func RateLimiter[request comparable]() workqueue.TypedRateLimiter[request] {
 }
 
 // Outcome is the result of a pass that ended with err. A conflict is no failure: the cache
-// was behind, and the pass is made again when it will have caught up.
+// was behind, and the pass is made again when it will have caught up. Nor is an object that
+// has gone in the meantime.
 func Outcome(err error) (reconcile.Result, error) {
+	err = client.IgnoreNotFound(err)
 	if apierrors.IsConflict(err) {
 		return reconcile.Result{RequeueAfter: soon}, nil
 	}

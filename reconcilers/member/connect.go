@@ -108,8 +108,17 @@ func (c *Connections) followFederation(ctx context.Context, req reconcile.Reques
 	if err := c.client.Get(ctx, req.NamespacedName, &federation); client.IgnoreNotFound(err) != nil {
 		return reconcile.Result{}, fmt.Errorf("read Federation: %w", err)
 	}
-	if c.config.Gate.SetPaused(federation.Spec.Paused) {
-		log.FromContext(ctx).Info("writing to members", "paused", federation.Spec.Paused)
+	if !c.config.Gate.SetPaused(federation.Spec.Paused) {
+		return reconcile.Result{}, nil
+	}
+	log.FromContext(ctx).Info("writing to members", "paused", federation.Spec.Paused)
+	// A pass that ran before the gate moved has found it as it was.
+	var members v1alpha1.MemberClusterList
+	if err := c.client.List(ctx, &members); err != nil {
+		return reconcile.Result{}, fmt.Errorf("list members: %w", err)
+	}
+	for i := range members.Items {
+		c.members.fire(requestFor(client.ObjectKeyFromObject(&members.Items[i])))
 	}
 	return reconcile.Result{}, nil
 }

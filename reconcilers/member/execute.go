@@ -71,8 +71,7 @@ func (e *executor) wave(ctx context.Context, steps []step, done *report) {
 			continue
 		}
 		group.Go(func() error {
-			applied, err := e.member.Apply(ctx, marked(steps[i].object, e.hub))
-			outcomes[i] = outcome{observed: applied.Observation, err: err}
+			outcomes[i] = e.send(ctx, &steps[i])
 			return nil // a refused object is a result, and stops nobody else
 		})
 	}
@@ -82,6 +81,17 @@ func (e *executor) wave(ctx context.Context, steps []step, done *report) {
 			e.settle(&steps[i], outcomes[i], done)
 		}
 	}
+}
+
+// send applies one object. What its layer has come to cede is given away first.
+func (e *executor) send(ctx context.Context, s *step) outcome {
+	if len(s.object.Ceded) > 0 && s.entry.Applied != "" {
+		if err := e.member.Cede(ctx, s.object.ID, s.object.GVK.Version, s.object.Ceded); err != nil {
+			return outcome{err: err}
+		}
+	}
+	applied, err := e.member.Apply(ctx, marked(s.object, e.hub))
+	return outcome{observed: applied.Observation, err: err}
 }
 
 // settle turns the outcome of one request into an inventory entry or a problem.

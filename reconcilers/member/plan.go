@@ -166,8 +166,9 @@ func (p *planner) orderRemovals(removals []removal) {
 func (p *planner) awaitFoundations(steps []step) {
 	missing := map[foundation]string{}
 	for i := range steps {
-		if s := &steps[i]; object.Foundation(s.object.ID) && !p.inPlace(s) {
-			missing[foundationOf(s.object)] = s.object.ID.String()
+		s := &steps[i]
+		if base := foundationOf(s.object); base != (foundation{}) && !p.inPlace(s) {
+			missing[base] = s.object.ID.String()
 		}
 	}
 	if len(missing) == 0 {
@@ -202,13 +203,21 @@ type foundation struct {
 	kind      schema.GroupKind
 }
 
+// foundationOf is what the object is to others; zero if it is nothing, or if it is held and
+// nobody knows what it is to be.
 func foundationOf(w wanted) foundation {
-	if w.ID.Kind == "Namespace" {
+	if object.Foundation(w.ID) && w.ID.Kind == "Namespace" {
 		return foundation{namespace: w.ID.Name}
 	}
 	return foundation{kind: w.Defines()}
 }
 
+// needs are the foundations that an object stands on: its kind, and its namespace if it is
+// in one.
 func needs(id object.ID) []foundation {
-	return []foundation{{namespace: id.Namespace}, {kind: id.GroupKind()}}
+	needed := []foundation{{kind: id.GroupKind()}}
+	if id.Namespace != "" {
+		needed = append(needed, foundation{namespace: id.Namespace})
+	}
+	return needed
 }

@@ -78,13 +78,21 @@ func (r *Reconciler) Reconcile(ctx context.Context, req mcreconcile.Request) (re
 		return reconcile.Result{}, nil // the member's watches will call again
 	}
 	if errors.Is(pass.report.lost, member.ErrNotOwner) {
-		return reconcile.Result{}, nil // what there is to say is the next owner's to say
+		// What there is to say is the next owner's to say; it may be us again.
+		return reconcile.Result{RequeueAfter: heldRetry}, nil
 	}
 	if err := r.record(ctx, pass); err != nil {
 		return hub.Outcome(err)
 	}
+	if pass.report.lost != nil {
+		return reconcile.Result{RequeueAfter: heldRetry}, nil
+	}
 	return reconcile.Result{RequeueAfter: pass.pages.nextRetry(now)}, nil
 }
+
+// heldRetry is when a pass is made again that the guard has held: the snapshot said that
+// writing is allowed, so one of the two will change its mind.
+const heldRetry = time.Second
 
 // pass is one service of one member, from the snapshot to the record.
 type pass struct {

@@ -181,7 +181,7 @@ func (r *Reconciler) judge(member *v1alpha1.MemberCluster, seen facts) {
 			member.Namespace, member.Spec.KubeconfigSecret)
 	} else if accepted, refusal := accept(seen.secret, r.Options); refusal != nil {
 		registered.Status = metav1.ConditionFalse
-		registered.Reason, registered.Message = refusal.Reason, refusal.Message
+		registered.Reason, registered.Message = refusal.Reason, refusal.Error()
 		status.CredentialsExpire = nil
 	} else {
 		status.CredentialsExpire = accepted

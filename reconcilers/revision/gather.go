@@ -91,7 +91,7 @@ func (g gathering) documents(ctx context.Context, kind string, key types.Namespa
 	for _, name := range slices.Sorted(maps.Keys(data)) {
 		read, err := source.ReadDocuments(where+" key "+name, data[name])
 		if err != nil {
-			return nil, &UnusableError{Reason: "InvalidManifest", Message: err.Error()}
+			return nil, &UnusableError{Reason: "InvalidManifest", Message: err.Error() + "; members keep what they have until it is corrected"}
 		}
 		documents = append(documents, read...)
 	}

@@ -125,7 +125,7 @@ func TestHubWithoutClusterAPI(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	replica, err := install.Install(t.Context(), f, install.Options{Replicas: 1, Race: true})
+	replica, err := install.Install(t.Context(), f, install.Options{Replicas: 1, Programs: product.ProgramsDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

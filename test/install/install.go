@@ -36,6 +36,9 @@ type Options struct {
 	Replicas int
 	// Race builds the programs with the race detector.
 	Race bool
+	// Programs is a directory with ready programs, such as another installation's
+	// ProgramsDir. By default they are built.
+	Programs string
 	// Args are given to every manager, after our own.
 	Args []string
 }
@@ -60,9 +63,12 @@ type Replica struct {
 // Install builds the programs, applies deploy/ to the hub and starts the managers. Whoever
 // stops the fleet stops them too.
 func Install(ctx context.Context, f *fleet.Fleet, options Options) (*Installation, error) {
-	in := &Installation{fleet: f, options: options, bin: filepath.Join(f.Dir(), "bin")}
-	if err := in.build(ctx); err != nil {
-		return nil, err
+	in := &Installation{fleet: f, options: options, bin: options.Programs}
+	if in.bin == "" {
+		in.bin = filepath.Join(f.Dir(), "bin")
+		if err := in.build(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if err := f.InstallCRDs(ctx, Path("deploy/crds")); err != nil {
 		return nil, fmt.Errorf("install: %w", err)
@@ -89,6 +95,9 @@ func Path(elements ...string) string {
 
 // Program is the path of a built program: "syncline-manager" or "synclinectl".
 func (in *Installation) Program(name string) string { return filepath.Join(in.bin, name) }
+
+// ProgramsDir is the directory of the built programs.
+func (in *Installation) ProgramsDir() string { return in.bin }
 
 func (in *Installation) build(ctx context.Context) error {
 	args := []string{"build", "-o", in.bin + string(filepath.Separator)}
