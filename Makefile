@@ -57,7 +57,7 @@ tidy:
 .PHONY: verify
 verify: ## Generated files, formatting, lint, tidy modules: the tree is as it would be made.
 	@before=$$(git status --porcelain; git diff | sha256sum); \
-	$(MAKE) --no-print-directory generate format tidy lint && \
+	$(MAKE) --no-print-directory generate format tidy lint || exit 1; \
 	after=$$(git status --porcelain; git diff | sha256sum); \
 	if [ "$$before" != "$$after" ]; then \
 		echo "verify: these files are not as the tools make them; commit what make generate format tidy gives:"; \

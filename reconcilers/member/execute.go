@@ -43,6 +43,12 @@ type report struct {
 	lost error
 }
 
+// stopped says that the guard let nothing pass any more, and the rest was not sent.
+func (r *report) stopped() bool { return r.lost != nil }
+
+// disowned says that it did so since the member is not ours.
+func (r *report) disowned() bool { return errors.Is(r.lost, member.ErrNotOwner) }
+
 // outcome is what became of one step.
 type outcome struct {
 	observed member.Observation
@@ -52,7 +58,7 @@ type outcome struct {
 // apply sends what the plan says, foundations first and then kind by kind, and waits for
 // each kind before the next.
 func (e *executor) apply(ctx context.Context, steps []step, done *report) {
-	for begin := 0; begin < len(steps) && done.lost == nil; {
+	for begin := 0; begin < len(steps) && !done.stopped(); {
 		end := begin + 1
 		for end < len(steps) && object.SameWave(steps[begin].object.ID, steps[end].object.ID) {
 			end++
@@ -125,7 +131,7 @@ func (e *executor) settle(s *step, out outcome, done *report) {
 // inventory when its object is seen to be gone.
 func (e *executor) remove(ctx context.Context, removals []removal, done *report) {
 	for _, r := range removals {
-		if done.lost != nil {
+		if done.stopped() {
 			return
 		}
 		if r.verb != apply {

@@ -2,7 +2,6 @@ package member
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -77,14 +76,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, req mcreconcile.Request) (re
 	if pass.settling() {
 		return reconcile.Result{}, nil // the member's watches will call again
 	}
-	if errors.Is(pass.report.lost, member.ErrNotOwner) {
+	if pass.report.disowned() {
 		// What there is to say is the next owner's to say; it may be us again.
 		return reconcile.Result{RequeueAfter: heldRetry}, nil
 	}
 	if err := r.record(ctx, pass); err != nil {
 		return hub.Outcome(err)
 	}
-	if pass.report.lost != nil {
+	if pass.report.stopped() {
 		return reconcile.Result{RequeueAfter: heldRetry}, nil
 	}
 	return reconcile.Result{RequeueAfter: pass.pages.nextRetry(now)}, nil
@@ -192,12 +191,12 @@ func (p *pass) settling() bool {
 // logOutcome says in one line what a pass did, and nothing if it did nothing.
 func (r *Reconciler) logOutcome(ctx context.Context, p *pass) {
 	sent, refused := p.report.sent, len(p.report.problems)
-	if sent+refused == 0 && p.report.lost == nil {
+	if sent+refused == 0 && !p.report.stopped() {
 		return
 	}
 	logger := log.FromContext(ctx).WithValues("member", p.key.String(), "sent", sent)
 	switch {
-	case p.report.lost != nil:
+	case p.report.stopped():
 		logger.Info("writing stopped", "cause", p.report.lost.Error())
 	case refused > 0:
 		logger.Info("member served in part", "refused", refused)

@@ -133,7 +133,7 @@ func (p *pass) observation() convergence.Observation {
 	return convergence.Observation{
 		Reachable: p.connection.usable(),
 		LastSeen:  p.lastSeen(),
-		Paused:    p.paused != "" || p.report.lost != nil,
+		Paused:    p.paused != "" || p.report.stopped(),
 	}
 }
 

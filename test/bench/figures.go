@@ -9,7 +9,7 @@ import (
 
 // figure prints one measured value.
 func figure(name string, value float64, unit string) {
-	fmt.Fprintf(os.Stdout, "%s %.4g %s\n", name, value, unit)
+	_, _ = fmt.Fprintf(os.Stdout, "%s %.4g %s\n", name, value, unit)
 }
 
 // series are the times of one kind of change, for Syncline and for the bare loop.

@@ -153,7 +153,7 @@ func (r *Replica) awaitHealthy(ctx context.Context) error {
 		}
 		resp, err := http.DefaultClient.Do(req)
 		if err != nil {
-			return false, nil //nolint:nilerr // it does not listen yet, and is asked again
+			return false, nil // it does not listen yet, and is asked again
 		}
 		defer resp.Body.Close()
 		return resp.StatusCode == http.StatusOK, nil
