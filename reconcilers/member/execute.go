@@ -31,14 +31,15 @@ type report struct {
 	// entries are the new inventory entries by object, of steps and of removals that are
 	// not yet seen to be gone.
 	entries entries
-	// problems are what the member refused.
-	problems map[object.ID]object.Problem
 	// foundations says that a namespace or CRD was applied: others may no longer wait.
 	foundations bool
-	// sent counts the objects that the member took.
-	sent int
+	// sent and refused count what the member took and what it did not.
+	sent, refused int
 	// mended are the objects that others had changed and that are as wanted again.
 	mended []object.ID
+	// cleared says that something was found gone of which no watch will tell: what waited for
+	// that can go on.
+	cleared bool
 	// lost is set once ownership was lost or writing paused: the rest was not sent.
 	lost error
 }
@@ -109,8 +110,8 @@ func (e *executor) settle(s *step, out outcome, done *report) {
 	}
 	if out.err != nil {
 		fault := member.Classify(out.err)
-		done.problems[id] = refusedBy(fault, s.object.Home, id)
-		e.pages.refuse(id, s.applied, done.problems[id], terminal(fault), e.now)
+		e.pages.refuse(id, s.applied, refusedBy(fault, s.object.Home, id), terminal(fault), e.now)
+		done.refused++
 		s.verb, s.why = hold, "refused by the member"
 		return
 	}
@@ -142,9 +143,13 @@ func (e *executor) remove(ctx context.Context, removals []removal, done *report)
 		case errors.Is(err, member.ErrNotOwner) || errors.Is(err, member.ErrPaused):
 			done.lost = err
 		case err != nil:
-			done.problems[r.id] = refusedBy(member.Classify(err), r.home, r.id)
+			fault := member.Classify(err)
+			e.pages.refuse(r.id, removing, refusedBy(fault, r.home, r.id), terminal(fault), e.now)
+			done.refused++
 		case isGone:
+			e.pages.accepted(r.id)
 			delete(done.entries, r.id)
+			done.cleared = true
 		}
 	}
 }
@@ -171,7 +176,7 @@ func (e *executor) removeOne(ctx context.Context, r removal) (isGone bool, err e
 
 // newReport starts from what the inventory lists.
 func newReport(listed inventory) report {
-	r := report{entries: entries{}, problems: map[object.ID]object.Problem{}}
+	r := report{entries: entries{}}
 	for id, held := range listed {
 		r.entries[id] = held.entry
 	}

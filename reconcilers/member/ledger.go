@@ -107,8 +107,11 @@ func (p *pages) refuse(id object.ID, applied string, problem object.Problem, ter
 // accepted forgets a refusal.
 func (p *pages) accepted(id object.ID) { delete(p.refused, id) }
 
-// forgetExcept forgets the refusals of objects that are no longer wanted.
-func (p *pages) forgetExcept(objects []wanted) {
+// removing stands for the content of an object that is to be deleted.
+const removing = "(removal)"
+
+// forgetExcept forgets the refusals of objects that are neither wanted nor listed.
+func (p *pages) forgetExcept(objects []wanted, listed inventory) {
 	if len(p.refused) == 0 {
 		return
 	}
@@ -116,7 +119,10 @@ func (p *pages) forgetExcept(objects []wanted) {
 	for _, w := range objects {
 		still[w.ID] = true
 	}
-	maps.DeleteFunc(p.refused, func(id object.ID, _ refusal) bool { return !still[id] })
+	maps.DeleteFunc(p.refused, func(id object.ID, _ refusal) bool {
+		_, isListed := listed[id]
+		return !still[id] && !isListed
+	})
 }
 
 // holds says whether a content was refused and its time to be tried again has not come.

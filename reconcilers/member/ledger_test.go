@@ -47,8 +47,9 @@ func TestForgottenWithTheObject(t *testing.T) {
 	p := newLedger().of(types.NamespacedName{Namespace: "fleet", Name: "eu-1"})
 	p.refuse(configMap("a"), "d1", object.Problem{}, false, noon)
 	p.refuse(configMap("b"), "d1", object.Problem{}, false, noon)
-	p.forgetExcept([]wanted{want(configMap("b"), "d1")})
-	if _, kept := p.refused[configMap("a")]; kept || len(p.refused) != 1 {
+	p.refuse(configMap("c"), removing, object.Problem{}, false, noon)
+	p.forgetExcept([]wanted{want(configMap("b"), "d1")}, inventory{configMap("c"): {}})
+	if _, kept := p.refused[configMap("a")]; kept || len(p.refused) != 2 {
 		t.Errorf("refusals left: %v", p.refused)
 	}
 }

@@ -141,8 +141,12 @@ func (p *planner) removal(id object.ID, listed held, incomplete []layer.Ref) rem
 		r.why = fmt.Sprintf("layer %s holds an object that cannot be identified, and this might be it", incomplete[0])
 		return r
 	}
-	if seen, visible := p.live.Seen(id); visible && seen.Deleting {
+	seen, visible := p.live.Seen(id)
+	switch {
+	case visible && seen.Deleting:
 		r.verb, r.why = wait, "being deleted on the member"
+	case p.pages.holds(id, removing, p.now):
+		r.verb, r.why = hold, "refused by the member"
 	}
 	return r
 }

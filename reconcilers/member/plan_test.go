@@ -220,6 +220,10 @@ func TestRemovals(t *testing.T) {
 	delete(w.listed, b)
 	assert("and when the rest is gone", "remove(Apply) Namespace shop: no layer holds it")
 
+	w.refused = map[object.ID]refusal{ns: {applied: removing, retryAt: noon.Add(time.Second)}}
+	assert("not before its time after a refusal", "remove(Hold) Namespace shop: refused by the member")
+	w.refused = nil
+
 	w.incomplete = []layer.Ref{home}
 	assert("not while it may be meant by what cannot be read",
 		"remove(Hold) Namespace shop: layer fleet/web holds an object that cannot be identified, and this might be it")

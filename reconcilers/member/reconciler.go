@@ -83,14 +83,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, req mcreconcile.Request) (re
 	if err := r.record(ctx, pass); err != nil {
 		return hub.Outcome(err)
 	}
-	if pass.report.stopped() {
+	if pass.report.stopped() || pass.report.cleared && pass.removalsWait() {
 		return reconcile.Result{RequeueAfter: heldRetry}, nil
 	}
 	return reconcile.Result{RequeueAfter: pass.pages.nextRetry(now)}, nil
 }
 
-// heldRetry is when a pass is made again that the guard has held: the snapshot said that
-// writing is allowed, so one of the two will change its mind.
+// heldRetry is when a pass is made again that was held up by what no watch will tell of: the
+// guard against the snapshot's word, or objects that turned out to be gone already.
 const heldRetry = time.Second
 
 // pass is one service of one member, from the snapshot to the record.
@@ -130,7 +130,7 @@ func (r *Reconciler) serve(ctx context.Context, p *pass) error {
 		return reconcile.TerminalError(fmt.Errorf("inventory of member %s has entries that cannot be read: %v", p.key, unreadable))
 	}
 	p.report = newReport(held)
-	p.pages.forgetExcept(p.desired.objects)
+	p.pages.forgetExcept(p.desired.objects, held)
 	planner := &planner{inventory: held, live: unseen{}, pages: p.pages, now: p.now}
 	if p.connection.member != nil {
 		planner.live = p.connection.member
@@ -180,7 +180,7 @@ func (p *pass) settling() bool {
 	if p.connection.reach.Since.IsZero() {
 		return true
 	}
-	if !p.connection.usable() || p.report.sent+len(p.report.problems) > 0 {
+	if !p.connection.usable() || p.report.sent+p.report.refused > 0 {
 		return false
 	}
 	return slices.ContainsFunc(p.plan.steps, func(s step) bool {
@@ -188,9 +188,14 @@ func (p *pass) settling() bool {
 	})
 }
 
+// removalsWait says whether something is to go after others.
+func (p *pass) removalsWait() bool {
+	return slices.ContainsFunc(p.plan.removals, func(r removal) bool { return r.verb == wait })
+}
+
 // logOutcome says in one line what a pass did, and nothing if it did nothing.
 func (r *Reconciler) logOutcome(ctx context.Context, p *pass) {
-	sent, refused := p.report.sent, len(p.report.problems)
+	sent, refused := p.report.sent, p.report.refused
 	if sent+refused == 0 && !p.report.stopped() {
 		return
 	}

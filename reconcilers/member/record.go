@@ -182,8 +182,8 @@ func (p *pass) observeRemovals(ref layer.Ref) []convergence.Object {
 			continue
 		}
 		o := convergence.Object{ID: r.id, Waits: "is to be deleted: " + r.why}
-		if problem, refused := p.report.problems[r.id]; refused {
-			o.Problem = &problem
+		if refused, known := p.pages.refused[r.id]; known && refused.stands(removing) && refused.lasting() {
+			o.Problem = &refused.problem
 		}
 		going = append(going, o)
 	}
