@@ -20,6 +20,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	controllerconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
@@ -111,6 +112,7 @@ func managerOptions(f *flags) ctrl.Options {
 	stripped := cache.TransformStripManagedFields()
 	return ctrl.Options{
 		Scheme:                 newScheme(),
+		Controller:             controllerconfig.Controller{UsePriorityQueue: hub.UsePriorityQueue()},
 		Metrics:                server.Options{BindAddress: f.metricsAddress},
 		HealthProbeBindAddress: f.healthAddress,
 		PprofBindAddress:       f.pprofAddress,

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
@@ -52,6 +53,11 @@ const soon = 50 * time.Millisecond
 func RateLimiter[request comparable]() workqueue.TypedRateLimiter[request] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[request](5*time.Millisecond, 30*time.Second)
 }
+
+// UsePriorityQueue is for the options of every controller: no. When controller-runtime's
+// priority queue (v0.24.1) is shut down while its workers wait, it can hand an item to a
+// worker that has left, under its lock, and the controller never ends.
+func UsePriorityQueue() *bool { return ptr.To(false) }
 
 // Outcome is the result of a pass that ended with err. A conflict is no failure: the cache
 // was behind, and the pass is made again when it will have caught up. Nor is an object that

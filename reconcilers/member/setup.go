@@ -56,7 +56,7 @@ func Setup(mgr mcmanager.Manager, connections *Connections, config Config) error
 	}
 	ctrl, err := mccontroller.New("member", mgr, mccontroller.Options{
 		Reconciler: reconciler, MaxConcurrentReconciles: config.Concurrency,
-		RateLimiter: hub.RateLimiter[mcreconcile.Request](),
+		RateLimiter: hub.RateLimiter[mcreconcile.Request](), UsePriorityQueue: hub.UsePriorityQueue(),
 	})
 	if err != nil {
 		return fmt.Errorf("member controller: %w", err)
