@@ -126,6 +126,8 @@ spec:
 	a.now("the object is as it was", func(g gomega.Gomega) {
 		hpa := a.site("eu").object(g, "autoscaling/v2", "HorizontalPodAutoscaler", "web")
 		g.Expect(at(hpa, "spec", "maxReplicas")).To(gomega.BeEquivalentTo(3))
+	})
+	a.eventually("the lower layer is no longer said to have converged", func(g gomega.Gomega) {
 		g.Expect(a.layer(g, "base").LayerStatus().State).NotTo(gomega.Equal(v1alpha1.StateConverged), "base has a part in the object")
 	})
 
