@@ -108,7 +108,7 @@ func TestF24KindThatOneMemberLacks(t *testing.T) {
 	a.awaitProblem("gadgets", "us", complaint{"KindNotServed", []string{
 		"Gadget " + a.namespace + "/one", a.namespace + ".example.com/v1", "install its CustomResourceDefinition or remove the object",
 	}})
-	a.now("the layer says how far it is", func(g gomega.Gomega) {
+	a.eventually("the layer says how far it is", func(g gomega.Gomega) {
 		g.Expect(a.layer(g, "gadgets").LayerStatus().Converged).To(gomega.Equal("1/2"))
 		g.Expect(a.binding(g, "gadgets", "us").Status.Ready).To(gomega.Equal("1/2"))
 	})

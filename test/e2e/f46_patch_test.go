@@ -39,6 +39,8 @@ func TestF46PatchOnAMissingPathHoldsThatObjectAlone(t *testing.T) {
 	})
 	a.now("the object is as it was", func(g gomega.Gomega) {
 		g.Expect(eu.data(g, "web")).To(gomega.Equal(map[string]string{"greeting": "hello"}))
+	})
+	a.eventually("both layers say that they are not in effect as a whole", func(g gomega.Gomega) {
 		g.Expect(a.binding(g, "patches", "eu").Status.Ready).To(gomega.Equal("1/2"))
 		g.Expect(a.binding(g, "web", "eu").Status.State).NotTo(gomega.Equal(v1alpha1.StateConverged), "web has a part in the object")
 	})
