@@ -119,16 +119,3 @@ func worst(all []standing) []v1alpha1.MemberReport {
 	}
 	return reports
 }
-
-// MemberLayers is "<layers converged>/<layers on the member>", given the layers that select
-// the member.
-func MemberLayers(m *v1alpha1.MemberCluster, selecting []v1alpha1.Layered, bindings []v1alpha1.LayerBinding) string {
-	known := index(bindings)
-	converged := 0
-	for _, l := range selecting {
-		if standings(l, []*v1alpha1.MemberCluster{m}, known)[0].state == v1alpha1.StateConverged {
-			converged++
-		}
-	}
-	return fmt.Sprintf("%d/%d", converged, len(selecting))
-}

@@ -272,15 +272,6 @@ func TestStackKeepsTheWorst(t *testing.T) {
 	}
 }
 
-func TestMemberLayers(t *testing.T) {
-	l, m := webLayer(), member("eu-1", nil)
-	base := &v1alpha1.ClusterLayer{ObjectMeta: metav1.ObjectMeta{Name: "base"}, Status: v1alpha1.LayerStatus{Revision: "base-1"}}
-	bindings := []v1alpha1.LayerBinding{binding(l, "eu-1", v1alpha1.StateConverged, 5, 5, ""), binding(base, "eu-1", v1alpha1.StateProgressing, 0, 1, "")}
-	if got := MemberLayers(m, []v1alpha1.Layered{l, base}, bindings); got != "1/2" {
-		t.Error(got)
-	}
-}
-
 func TestLayerBeingDeletedSaysWhereItIs(t *testing.T) {
 	l := webLayer()
 	l.SetDeletionTimestamp(&now)
