@@ -160,6 +160,11 @@ spec:
 	us.apply("colleague", `{apiVersion: v1, kind: ConfigMap, metadata: {name: old}, data: {made: by hand}}`)
 
 	a.apply(layer, "$MORE", "")
+	// A member that resumes with the former revision would take the colleague's object for
+	// its own, and then prune it.
+	a.eventually("the paused member knows the new revision", func(g gomega.Gomega) {
+		g.Expect(a.binding(g, "web", "us").Status.LayerGeneration).To(gomega.Equal(a.layer(g, "web").GetGeneration()))
+	})
 	a.patch(paused, `{"spec":{"paused":false}}`)
 	a.awaitConverged("web")
 	a.eventually("the object is pruned where it is ours, and nowhere else", func(g gomega.Gomega) {
