@@ -65,11 +65,22 @@ type LayerBindingStatus struct {
 	// +listType=atomic
 	// +optional
 	Problems []Problem `json:"problems,omitempty"`
-	// inventory lists the objects on the member that this binding answers for. It has one
-	// writer, and is atomic so that the server does not keep track of its every field.
+	// memberUID is the identity of the cluster that the inventory is about. A member that was
+	// made anew under its name has another, and starts afresh.
+	// +optional
+	MemberUID types.UID `json:"memberUID,omitempty"`
+	// inventory lists the objects on the member that this binding answers for, up to a
+	// hundred. It has one writer, and is atomic so that the server does not keep track of
+	// its every field.
+	// +kubebuilder:validation:MaxItems=100
 	// +listType=atomic
 	// +optional
 	Inventory []InventoryEntry `json:"inventory,omitempty"`
+	// inventoryData holds the inventory in a compact form instead, where there are more
+	// (package federation/inventory says which).
+	// +kubebuilder:validation:MaxLength=786432
+	// +optional
+	InventoryData []byte `json:"inventoryData,omitempty"`
 	// conditions: Converged, and, while true, Reconciling and Stalled.
 	// +listType=map
 	// +listMapKey=type
@@ -114,6 +125,20 @@ type InventoryEntry struct {
 	// owned is the digest of the fields that we own, as the server returned them.
 	// +optional
 	Owned string `json:"owned,omitempty"`
+	// yielded lists fields that the layers set and that were left to other managers.
+	// +listType=atomic
+	// +optional
+	Yielded []YieldedField `json:"yielded,omitempty"`
+}
+
+// YieldedField is a field that was left to another manager.
+type YieldedField struct {
+	// path of the field, as in spec.replicas.
+	// +required
+	Path string `json:"path"`
+	// manager that holds it.
+	// +required
+	Manager string `json:"manager"`
 }
 
 // LayerBinding is one layer on one member. The member's owner makes, serves and removes it.

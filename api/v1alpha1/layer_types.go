@@ -60,6 +60,12 @@ type LayerSpec struct {
 	// +optional
 	Sync SyncPolicy `json:"sync,omitempty,omitzero"`
 
+	// deletionPolicy says what becomes of the layer's objects on a member that the layer
+	// leaves: because it is deleted, or because its selector no longer selects the member.
+	// Delete, the default, deletes them; Orphan leaves them there, without our marks.
+	// +optional
+	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
+
 	// revisionHistoryLimit is how many past revisions are kept beside those in use.
 	// +kubebuilder:default=10
 	// +kubebuilder:validation:Minimum=0
@@ -155,8 +161,61 @@ type JSONPatchOperation struct {
 	Value *runtime.RawExtension `json:"value,omitempty"`
 }
 
-// SyncPolicy says how a layer's objects are kept on members.
+// DeletionPolicy says what becomes of objects that a layer leaves.
+// +kubebuilder:validation:Enum=Delete;Orphan
+type DeletionPolicy string
+
+// The deletion policies. Delete is the default.
+const (
+	DeletionDelete DeletionPolicy = "Delete"
+	DeletionOrphan DeletionPolicy = "Orphan"
+)
+
+// SyncPolicy says how a layer's objects are kept on members. It is about the objects whose
+// home is the layer: the lowest layer that holds them.
 type SyncPolicy struct {
+	// prune deletes objects from members when the layer no longer holds them. It is on by
+	// default; when it is off such objects stay and are no longer ours.
+	// +optional
+	Prune *bool `json:"prune,omitempty"`
+	// pruneLimit is how many objects one edit of the layer may have deleted from a member;
+	// an edit that would delete more waits for a person. By default it is ten, or half of
+	// what the layer has on the member if that is more. 0 deletes nothing without a person.
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	PruneLimit *int32 `json:"pruneLimit,omitempty"`
+	// allowEmpty lets a layer that has become empty, or whose selector has come to select
+	// nobody, delete all that it had. Otherwise that waits for a person: it is more often a
+	// mistake than a wish.
+	// +optional
+	AllowEmpty bool `json:"allowEmpty,omitempty"`
+	// pruneCascading deletes also what takes others along: Namespaces,
+	// CustomResourceDefinitions and PersistentVolumeClaims. Otherwise these stay on the
+	// members when the layer no longer holds them, or is deleted, and are no longer ours.
+	// +optional
+	PruneCascading bool `json:"pruneCascading,omitempty"`
+	// drift says what to do when others change or delete what is ours. Correct, the default,
+	// puts it back; Report only tells of it.
+	// +optional
+	Drift DriftPolicy `json:"drift,omitempty"`
+	// conflicts says what to do about fields that another manager on the member holds.
+	// Force, the default, takes them; Yield leaves them to the other and shows it; Fail
+	// leaves the object as it is and reports the conflict.
+	// +optional
+	Conflicts ConflictPolicy `json:"conflicts,omitempty"`
+	// adopt says what to do about objects that are on the member before us. Always, the
+	// default, makes them ours; IfUnmanaged does so unless another tool keeps them; Never
+	// leaves them alone and reports them.
+	// +optional
+	Adopt AdoptPolicy `json:"adopt,omitempty"`
+	// recreate selects objects that may be deleted and made anew when a field has changed
+	// that the member does not let change. Other objects are left as they are, and the
+	// refusal is reported. Namespaces, CustomResourceDefinitions and
+	// PersistentVolumeClaims are never made anew.
+	// +kubebuilder:validation:MaxItems=100
+	// +listType=atomic
+	// +optional
+	Recreate []Target `json:"recreate,omitempty"`
 	// ignore cedes fields to others: what it selects is never sent and never drift.
 	// +kubebuilder:validation:MaxItems=100
 	// +listType=atomic
@@ -164,11 +223,50 @@ type SyncPolicy struct {
 	Ignore []IgnoreRule `json:"ignore,omitempty"`
 }
 
+// DriftPolicy says what to do about drift.
+// +kubebuilder:validation:Enum=Correct;Report
+type DriftPolicy string
+
+// The drift policies. Correct is the default.
+const (
+	DriftCorrect DriftPolicy = "Correct"
+	DriftReport  DriftPolicy = "Report"
+)
+
+// ConflictPolicy says what to do about fields that another manager holds.
+// +kubebuilder:validation:Enum=Force;Yield;Fail
+type ConflictPolicy string
+
+// The conflict policies. Force is the default.
+const (
+	ConflictForce ConflictPolicy = "Force"
+	ConflictYield ConflictPolicy = "Yield"
+	ConflictFail  ConflictPolicy = "Fail"
+)
+
+// AdoptPolicy says what to do about objects that are there before us.
+// +kubebuilder:validation:Enum=Always;IfUnmanaged;Never
+type AdoptPolicy string
+
+// The adoption policies. Always is the default.
+const (
+	AdoptAlways      AdoptPolicy = "Always"
+	AdoptIfUnmanaged AdoptPolicy = "IfUnmanaged"
+	AdoptNever       AdoptPolicy = "Never"
+)
+
 // IgnoreRule cedes fields of the objects that its target selects.
 type IgnoreRule struct {
 	// target selects objects whose home is this layer.
 	// +required
 	Target Target `json:"target"`
+	// when is a CEL expression over "object", the object as the layers make it. The rule
+	// holds only where it is true: object.spec.replicas > 1. A field that is absent makes it
+	// false.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	// +optional
+	When string `json:"when,omitempty"`
 	// paths are JSON pointers (RFC 6901) such as /spec/replicas.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100

@@ -41,11 +41,31 @@ type MemberClusterStatus struct {
 	// layers is "<layers converged>/<layers on the member>".
 	// +optional
 	Layers string `json:"layers,omitempty"`
-	// conditions: Ready, Registered, Reachable, and, while true, Paused.
+	// orphans tells of objects that were left on the member since it could not be reached
+	// when their layer was deleted.
+	// +optional
+	Orphans *Orphans `json:"orphans,omitempty"`
+	// conditions: Ready, Registered, Reachable, and, while true, Paused, Duplicate, Barred
+	// and CredentialsExpiring.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// Orphans are objects that nobody answers for any more.
+type Orphans struct {
+	// count of the objects.
+	// +required
+	Count int32 `json:"count"`
+	// since is when the last of them were left.
+	// +required
+	Since metav1.Time `json:"since"`
+	// objects names some of them, at most twenty, as in "Deployment shop/web (fleet/web)".
+	// +kubebuilder:validation:MaxItems=20
+	// +listType=atomic
+	// +optional
+	Objects []string `json:"objects,omitempty"`
 }
 
 // MemberCluster is a cluster whose state the hub keeps. Registration makes one for every

@@ -39,6 +39,15 @@ const (
 	// ConditionPaused on MemberCluster is present, and True, while Cluster API's Cluster
 	// or the MemberCluster itself is paused.
 	ConditionPaused = "Paused"
+	// ConditionDuplicate on MemberCluster is present, and True, while another MemberCluster
+	// is the same cluster.
+	ConditionDuplicate = "Duplicate"
+	// ConditionBarred on MemberCluster is present, and True, while the member answers and is
+	// not written to all the same: it is another member's cluster, or too old.
+	ConditionBarred = "Barred"
+	// ConditionCredentialsExpiring on MemberCluster is present, and True, while the
+	// credentials are about to expire, or have expired.
+	ConditionCredentialsExpiring = "CredentialsExpiring"
 )
 
 // Labels and annotations. The first two are on members' objects, the others on the hub.

@@ -27,6 +27,8 @@ type Observation struct {
 	LastSeen  metav1.Time
 	// Paused says that nothing may be written to the member.
 	Paused bool
+	// Barred is why the member is not written to although it answers; nil if it is.
+	Barred *object.Problem
 	// Objects are those that the layer has a part in.
 	Objects []Object
 	// Problems are those of which the layer is to blame, whatever the home of the object.
@@ -118,6 +120,10 @@ func Judge(o Observation) Verdict {
 		if obj.Drifted {
 			v.Drift++
 		}
+	}
+	if o.Barred != nil {
+		v.State, v.Reason, v.Message = v1alpha1.StateDegraded, o.Barred.Reason, Shorten(o.Barred.Detail, 1024)
+		return v
 	}
 	worst := finding{state: v1alpha1.StateConverged, reason: ReasonConverged}
 	for _, f := range findings(o) {

@@ -23,6 +23,8 @@ func TestCacheShares(t *testing.T) {
 	app := layerOf(t, "app", 1, false, configMap("c", map[string]any{"a": "2"}))
 	ignoring := app
 	ignoring.Ignore = []v1alpha1.IgnoreRule{{Target: v1alpha1.Target{Kind: "ConfigMap"}, Paths: []string{"/data/a"}}}
+	sometimes := app
+	sometimes.Ignore = []v1alpha1.IgnoreRule{{Target: v1alpha1.Target{Kind: "ConfigMap"}, When: "object.data.a == '1'", Paths: []string{"/data/a"}}}
 	templated := app
 	templated.Content.Template = v1alpha1.TemplateCEL
 	templated.Revision = "app-templated"
@@ -43,6 +45,7 @@ func TestCacheShares(t *testing.T) {
 		{"layers in another order of arrival", fold(eu, base, app), fold(eu, app, base), true},
 		{"one layer less", fold(eu, base, app), fold(eu, base), false},
 		{"other ignore rules", fold(eu, base, app), fold(eu, base, ignoring), false},
+		{"ignore rules with another condition", fold(eu, base, ignoring), fold(eu, base, sometimes), false},
 		{"templates for the same member", fold(eu, base, templated), fold(eu, base, templated), true},
 		{"templates for two members", fold(eu, base, templated), fold(us, base, templated), false},
 		{"no revision", fold(eu, base, nameless), fold(eu, base, nameless), false},

@@ -124,7 +124,9 @@ func (f *folding) fold(c *column) {
 	out.Held = f.refused[c.id] || object.HasError(problems)
 	if !out.Held {
 		problems = append(problems, c.overrides(b.strata)...)
-		out.Value, out.Ceded = c.finish(b.strata.value())
+		var undecided []object.Problem
+		out.Value, out.Ceded, undecided = c.finish(b.strata.value())
+		problems = append(problems, undecided...)
 		digest, err := object.Digest([]any{out.Home.String(), out.Value})
 		if err != nil {
 			panic(err) // Parsed JSON always has a JSON form.
@@ -138,13 +140,18 @@ func (f *folding) fold(c *column) {
 	f.folded.Objects = append(f.folded.Objects, out)
 }
 
-// finish is the whole object without what its home cedes, and what that is.
-func (c *column) finish(fields map[string]any) (whole map[string]any, pointers [][]string) {
-	pointers = ceded(c.beds[c.home].cessions, c.id, fields)
+// finish is the whole object without what its home cedes, what that is, and the problems of
+// rules that cannot be decided.
+func (c *column) finish(fields map[string]any) (whole map[string]any, pointers [][]string, problems []object.Problem) {
+	home := c.beds[c.home]
+	pointers, problems = ceded(home.cessions, c.id, c.assemble(fields))
+	for i := range problems {
+		problems[i].Layer, problems[i].Object = home.Ref.String(), c.id
+	}
 	if rest, ok := without(fields, pointers).(map[string]any); ok {
 		fields = rest
 	}
-	return c.assemble(fields), pointers
+	return c.assemble(fields), pointers, problems
 }
 
 func (f *folding) place(gvk schema.GroupVersionKind) place {

@@ -89,8 +89,6 @@ func (o Object) Leaves() []Leaf {
 	}
 	s := surveyor{strata: o.column.build().strata}
 	s.survey(s.root, []string{}, 0, -1)
-	home := o.column.beds[o.column.home]
-	pointers := ceded(home.cessions, o.ID, s.value())
 	leaves := make([]Leaf, 0, len(s.leaves))
 	for _, l := range s.leaves {
 		leaf := Leaf{
@@ -98,7 +96,7 @@ func (o Object) Leaves() []Leaf {
 			Value:   o.shown(l.value, l.path),
 			Removed: l.removed,
 			Layer:   o.column.beds[l.layer].Ref,
-			Ignored: l.pointer != nil && covers(pointers, l.pointer),
+			Ignored: l.pointer != nil && covers(o.Ceded, l.pointer),
 		}
 		for _, c := range l.over {
 			leaf.Over = append(leaf.Over, Claim{Layer: o.column.beds[c.layer].Ref, Value: o.shown(c.value, l.path)})

@@ -13,7 +13,11 @@ import (
 // cession is an ignore rule that is ready to be asked.
 type cession struct {
 	selector source.Selector
+	// when must be true of the object; nil always is.
+	when     *source.Predicate
 	pointers [][]string
+	// path of the rule in its layer.
+	path object.Path
 }
 
 // cede prepares a layer's ignore rules. A rule that cannot be read is a problem of the
@@ -22,23 +26,31 @@ func cede(rules []v1alpha1.IgnoreRule) ([]cession, []object.Problem) {
 	var cessions []cession
 	var problems []object.Problem
 	for i, rule := range rules {
+		path := object.Path("sync.ignore").Index(i)
 		selector, err := source.Select(rule.Target)
 		if err != nil {
-			problems = append(problems, object.Problem{
-				Severity: object.Warning,
-				Path:     object.Path("sync.ignore").Index(i).Field("target").String(),
-				Reason:   object.ReasonInvalidIgnore,
-				Detail:   err.Error(),
-			})
+			problems = append(problems, invalidIgnore(path.Field("target"), err))
 			continue
 		}
-		c := cession{selector: selector}
-		for _, path := range rule.Paths {
-			c.pointers = append(c.pointers, parsePointer(path))
+		c := cession{selector: selector, path: path}
+		if rule.When != "" {
+			if c.when, err = source.NewPredicate(rule.When); err != nil {
+				problems = append(problems, invalidIgnore(path.Field("when"), err))
+				continue
+			}
+		}
+		for _, pointer := range rule.Paths {
+			c.pointers = append(c.pointers, parsePointer(pointer))
 		}
 		cessions = append(cessions, c)
 	}
 	return cessions, problems
+}
+
+func invalidIgnore(path object.Path, err error) object.Problem {
+	return object.Problem{
+		Severity: object.Warning, Path: path.String(), Reason: object.ReasonInvalidIgnore, Detail: err.Error(),
+	}
 }
 
 var unescape = strings.NewReplacer("~1", "/", "~0", "~")
@@ -52,15 +64,27 @@ func parsePointer(pointer string) []string {
 	return tokens
 }
 
-// ceded are the pointers that the home layer cedes of an object.
-func ceded(cessions []cession, id object.ID, fields map[string]any) [][]string {
+// ceded are the pointers that a layer's rules cede of an object, which is given whole. A
+// rule that cannot be decided for the object is a problem, and has no effect on it.
+func ceded(cessions []cession, id object.ID, whole map[string]any) ([][]string, []object.Problem) {
 	var pointers [][]string
+	var problems []object.Problem
 	for _, c := range cessions {
-		if c.selector.Matches(id, func() map[string]string { return labelsOf(fields) }) {
-			pointers = append(pointers, c.pointers...)
+		if !c.selector.Matches(id, func() map[string]string { return labelsOf(whole) }) {
+			continue
 		}
+		if c.when != nil {
+			holds, err := c.when.Holds(whole)
+			if err != nil {
+				problems = append(problems, invalidIgnore(c.path.Field("when"), err))
+			}
+			if !holds {
+				continue
+			}
+		}
+		pointers = append(pointers, c.pointers...)
 	}
-	return pointers
+	return pointers, problems
 }
 
 // without is the value without what the pointers point at. What it changes is copied.

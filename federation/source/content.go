@@ -53,3 +53,6 @@ func (c Content) With(secret []json.RawMessage) Content {
 // Templated says whether a member's facts matter to the content, so that callers know
 // whether members can share what Parse makes of it.
 func (c Content) Templated() bool { return c.Template == v1alpha1.TemplateCEL }
+
+// Empty says whether the content holds no objects. It may still patch those of others.
+func (c Content) Empty() bool { return len(c.Manifests)+len(c.secret) == 0 }

@@ -19,7 +19,7 @@ import (
 
 // costLimit bounds the work of one expression, in CEL's units: far above what a template
 // needs and far below what a person would notice.
-const costLimit = 1_000_000
+const costLimit = 100_000
 
 // cluster is what expressions see of a member. Its fields are known to CEL's checker, so
 // that a misspelt one is found without a member.
@@ -36,18 +36,19 @@ type clusterVersion struct {
 	Minor      int64  `cel:"minor"`
 }
 
+// functions are what all expressions of people can use besides CEL's own.
+func functions() []cel.EnvOption {
+	return []cel.EnvOption{cel.OptionalTypes(), ext.Strings(), ext.Math(), ext.Encoders()}
+}
+
 // environment is the one CEL environment of templates. It is never changed.
 var environment = sync.OnceValues(func() (*cel.Env, error) {
-	return cel.NewEnv(
-		cel.OptionalTypes(),
-		ext.Strings(),
-		ext.Math(),
-		ext.Encoders(),
+	return cel.NewEnv(append(functions(),
 		// Native types replace the provider of types that libraries register theirs with, and
 		// so come after them.
 		ext.NativeTypes(ext.ParseStructTags(true), reflect.TypeFor[cluster](), reflect.TypeFor[clusterVersion]()),
 		cel.Variable("cluster", cel.ObjectType("source.cluster")),
-	)
+	)...)
 })
 
 // expressions evaluates CEL over one member's facts. Each expression is compiled once.

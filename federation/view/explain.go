@@ -9,18 +9,22 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/syncline-dev/syncline/api/v1alpha1"
 	"github.com/syncline-dev/syncline/federation/layer"
+	"github.com/syncline-dev/syncline/federation/object"
 )
 
 // Explain says of every field of an object which layer set it and which it won over, one
-// line each. Values of confidential objects are not shown.
-func Explain(o layer.Object) string {
+// line each. Fields that were left to another manager on the member say so. Values of
+// confidential objects are not shown.
+func Explain(o layer.Object, yielded ...v1alpha1.YieldedField) string {
 	lines := [][]string{{"FIELD", "VALUE", "LAYER", "OVER"}}
 	leaves := o.Leaves()
 	name := layerNames(o.Home, leaves)
 	for _, l := range leaves {
 		var over []string
-		if l.Ignored {
+		holder, isYielded := HolderOf(l, yielded)
+		if l.Ignored || isYielded {
 			over = append(over, name[l.Layer]+": "+scalar(l.Value))
 		}
 		for _, c := range l.Over {
@@ -32,10 +36,23 @@ func Explain(o layer.Object) string {
 			value = "(removed)"
 		case l.Ignored:
 			value, by = "(not sent)", "(ignored by "+name[o.Home]+")"
+		case isYielded:
+			value, by = "(not sent)", "("+holder+"; yielded by "+name[o.Home]+")"
 		}
 		lines = append(lines, []string{l.Path, value, by, strings.Join(over, ", ")})
 	}
 	return align(lines)
+}
+
+// HolderOf is the manager to which a field was left, if it was.
+func HolderOf(l layer.Leaf, yielded []v1alpha1.YieldedField) (string, bool) {
+	for _, field := range yielded {
+		// An entry that is a key and a value is called by its key.
+		if object.Path(l.Path).Within(object.Path(field.Path)) || field.Path == l.Path+".value" {
+			return field.Manager, true
+		}
+	}
+	return "", false
 }
 
 // layerNames leaves out namespaces where names alone tell all layers apart.

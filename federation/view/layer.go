@@ -26,11 +26,14 @@ const (
 // condition Rendered, stays. The same arguments give the same status, at whatever time.
 func Layer(l v1alpha1.Layered, selected []*v1alpha1.MemberCluster, bindings []v1alpha1.LayerBinding, now metav1.Time) v1alpha1.LayerStatus {
 	status := *l.LayerStatus().DeepCopy()
-	all := standings(l, selected, index(bindings))
+	known := index(bindings)
+	all := standings(l, selected, known)
 
 	old := status.State
 	status.Members = count(all)
 	status.Converged = fmt.Sprintf("%d/%d", status.Members.Converged, status.Members.Total)
+	all = append(all, leftovers(l, selected, known)...)
+	slices.SortFunc(all, compareStandings)
 	status.Worst = worst(all)
 	reason := ""
 	status.State, reason, status.Message = sumUp(l, all)

@@ -68,6 +68,28 @@ func unseen(m *v1alpha1.MemberCluster) (string, bool) {
 
 func memberName(m *v1alpha1.MemberCluster) string { return m.Namespace + "/" + m.Name }
 
+// leftovers are where the layer stands on members that it does not select any more, and has
+// not left yet.
+func leftovers(l v1alpha1.Layered, selected []*v1alpha1.MemberCluster, bindings map[bindingKey]*v1alpha1.LayerBinding) []standing {
+	ref, still := layer.RefOf(l), map[string]bool{}
+	for _, m := range selected {
+		still[memberName(m)] = true
+	}
+	var left []standing
+	for key, b := range bindings {
+		if key.layer != ref || still[key.member] || !b.DeletionTimestamp.IsZero() {
+			continue
+		}
+		s := standing{member: key.member, state: b.Status.State, since: b.Status.Since}
+		s.message = cmp.Or(b.Status.Message, "is leaving the member")
+		if s.state == "" || s.state == v1alpha1.StateConverged {
+			s.state = v1alpha1.StateProgressing // its last word from before it was to leave
+		}
+		left = append(left, s)
+	}
+	return left
+}
+
 // compareStandings puts the worst first.
 func compareStandings(a, b standing) int {
 	return cmp.Or(convergence.CompareStates(a.state, b.state), cmp.Compare(a.member, b.member))

@@ -147,9 +147,10 @@ func TestLayerAsAWhole(t *testing.T) {
 		members []*v1alpha1.MemberCluster
 		want    string
 	}{
-		"converged":    {func(*v1alpha1.Layer) {}, one, "Converged 1/1: "},
-		"selects none": {func(*v1alpha1.Layer) {}, nil, "Converged 0/0: the layer selects no member"},
-		"not read yet": {func(l *v1alpha1.Layer) { l.Generation = 3 }, one, "Progressing 0/1: the layer's content is being read"},
+		"converged":     {func(*v1alpha1.Layer) {}, one, "Converged 1/1: "},
+		"selects none":  {func(l *v1alpha1.Layer) { l.Name = "nowhere" }, nil, "Converged 0/0: the layer selects no member"},
+		"still leaving": {func(*v1alpha1.Layer) {}, nil, "Progressing 0/0: fleet/eu-1: is leaving the member"},
+		"not read yet":  {func(l *v1alpha1.Layer) { l.Generation = 3 }, one, "Progressing 0/1: the layer's content is being read"},
 		"cannot be read": {func(l *v1alpha1.Layer) {
 			l.Status.Conditions = []metav1.Condition{condition(v1alpha1.ConditionRendered, metav1.ConditionFalse, "ConfigMap web is missing: create it")}
 		}, one, "Degraded 1/1: ConfigMap web is missing: create it"},
