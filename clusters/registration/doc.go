@@ -8,7 +8,7 @@
 // the Secret is refused, with the field named.
 //
 // The package is pure. It opens no connection, so it cannot say whether the credentials
-// are accepted; an expired certificate is reported (Registration.Expires), not refused,
+// are accepted; an expired certificate is reported (Registration.Life), not refused,
 // because only the member can refuse it and its owner must see both.
 //
 // No error of this package holds a value from a Secret.

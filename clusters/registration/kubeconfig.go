@@ -3,7 +3,6 @@ package registration
 import (
 	"net/http"
 	"net/url"
-	"time"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -12,7 +11,7 @@ import (
 )
 
 // parse reads a kubeconfig's current context into a configuration that stands alone.
-func parse(value []byte, opts Options) (*rest.Config, *time.Time, *RefusedError) {
+func parse(value []byte, opts Options) (*rest.Config, *Life, *RefusedError) {
 	kubeconfig, refused := decode(value)
 	if refused != nil {
 		return nil, nil, refused
@@ -25,11 +24,11 @@ func parse(value []byte, opts Options) (*rest.Config, *time.Time, *RefusedError)
 	if refused := cluster.fill(config, opts); refused != nil {
 		return nil, nil, refused
 	}
-	expires, refused := user.fill(config)
+	life, refused := user.fill(config)
 	if refused != nil {
 		return nil, nil, refused
 	}
-	return config, expires, nil
+	return config, life, nil
 }
 
 // decode keeps parsers' own messages to itself: they may quote what they read.

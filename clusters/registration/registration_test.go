@@ -332,10 +332,34 @@ func TestExpires(t *testing.T) {
 				t.Fatal(err)
 			}
 			switch {
-			case (reg.Expires == nil) != (test.want == nil):
-				t.Errorf("got %v, want %v", reg.Expires, test.want)
-			case reg.Expires != nil && !reg.Expires.Equal(*test.want):
-				t.Errorf("got %v, want %v", reg.Expires, test.want)
+			case (reg.Life == nil) != (test.want == nil):
+				t.Errorf("got %v, want %v", reg.Life, test.want)
+			case reg.Life != nil && !reg.Life.Ends.Equal(*test.want):
+				t.Errorf("got %v, want %v", reg.Life.Ends, test.want)
+			}
+		})
+	}
+}
+
+func TestExpiringFrom(t *testing.T) {
+	ends := time.Date(2030, 1, 31, 0, 0, 0, 0, time.UTC)
+	const day = 24 * time.Hour
+	for name, row := range map[string]struct {
+		lived, notice time.Duration // of the whole life, and before its end
+	}{
+		"certificate of a year":    {365 * day, 30 * day},
+		"certificate of a month":   {30 * day, 3 * day},
+		"token of an hour":         {time.Hour, 6 * time.Minute},
+		"token of unknown begin":   {0, 30 * day},
+		"certificate of ten years": {3650 * day, 30 * day},
+	} {
+		t.Run(name, func(t *testing.T) {
+			life := registration.Life{Ends: ends}
+			if row.lived > 0 {
+				life.Begins = ends.Add(-row.lived)
+			}
+			if got := ends.Sub(life.ExpiringFrom()); got != row.notice {
+				t.Errorf("expiring for %s, want %s", got, row.notice)
 			}
 		})
 	}

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,9 +37,9 @@ type Registration struct {
 	// Config holds the endpoint and inline credentials, and nothing that reads a file, runs
 	// a program or limits rates. It is the caller's own.
 	Config *rest.Config
-	// Expires is when the first of the client certificate and the token stops working;
-	// nil where neither says so. It may lie in the past.
-	Expires *time.Time
+	// Life is that of the client certificate or the token, whichever ends first; nil where
+	// neither says when it ends.
+	Life *Life
 	// Digest is equal for equal kubeconfigs, byte by byte. It does not reveal the content.
 	Digest string
 }
@@ -95,15 +94,15 @@ func fromSecret(secret *corev1.Secret, opts Options) (*Registration, *RefusedErr
 	case len(value) == 0:
 		return nil, refuse(ReasonEmptyValue, dataField, "the kubeconfig is empty; put one there")
 	}
-	config, expires, refused := parse(value, opts)
+	config, life, refused := parse(value, opts)
 	if refused != nil {
 		return nil, refused
 	}
 	sum := sha256.Sum256(value)
 	return &Registration{
-		Member:  member,
-		Config:  config,
-		Expires: expires,
-		Digest:  base64.RawURLEncoding.EncodeToString(sum[:]),
+		Member: member,
+		Config: config,
+		Life:   life,
+		Digest: base64.RawURLEncoding.EncodeToString(sum[:]),
 	}, nil
 }

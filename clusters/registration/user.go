@@ -3,11 +3,7 @@ package registration
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/base64"
-	"encoding/json"
 	"encoding/pem"
-	"strings"
-	"time"
 
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -20,12 +16,12 @@ type namedUser struct {
 
 func (u namedUser) field(name string) string { return within("users[%s].%s", u.name, name) }
 
-// fill copies inline credentials and returns when the first of them expires.
-func (u namedUser) fill(config *rest.Config) (*time.Time, *RefusedError) {
+// fill copies inline credentials and returns the life of those that expire first.
+func (u namedUser) fill(config *rest.Config) (*Life, *RefusedError) {
 	if refused := u.checkInline(); refused != nil {
 		return nil, refused
 	}
-	certExpires, refused := u.checkKeyPair()
+	certificate, refused := u.checkKeyPair()
 	if refused != nil {
 		return nil, refused
 	}
@@ -40,7 +36,7 @@ func (u namedUser) fill(config *rest.Config) (*time.Time, *RefusedError) {
 		Groups:   u.ImpersonateGroups,
 		Extra:    u.ImpersonateUserExtra,
 	}
-	return earliest(certExpires, tokenExpires(u.Token)), nil
+	return shorter(certificate, tokenLife(u.Token)), nil
 }
 
 // checkInline refuses what reaches out of the Secret, and a user without credentials.
@@ -64,7 +60,7 @@ func (u namedUser) checkInline() *RefusedError {
 	return nil
 }
 
-func (u namedUser) checkKeyPair() (*time.Time, *RefusedError) {
+func (u namedUser) checkKeyPair() (*Life, *RefusedError) {
 	if len(u.ClientCertificateData) == 0 && len(u.ClientKeyData) == 0 {
 		return nil, nil
 	}
@@ -78,7 +74,7 @@ func (u namedUser) checkKeyPair() (*time.Time, *RefusedError) {
 	if err != nil {
 		return nil, refuse(ReasonInvalidKeyPair, u.field("client-key-data"), "it is not the PEM key of the client certificate")
 	}
-	return &pair.Leaf.NotAfter, nil
+	return &Life{Begins: pair.Leaf.NotBefore, Ends: pair.Leaf.NotAfter}, nil
 }
 
 func hasCertificate(data []byte) bool {
@@ -90,35 +86,4 @@ func hasCertificate(data []byte) bool {
 		return err == nil
 	}
 	return false
-}
-
-// tokenExpires reads the exp of a JSON web token without verifying it: the member does
-// that. Other tokens do not say when they expire.
-func tokenExpires(token string) *time.Time {
-	parts := strings.Split(token, ".")
-	if len(parts) != 3 {
-		return nil
-	}
-	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
-	if err != nil {
-		return nil
-	}
-	var claims struct {
-		Expires float64 `json:"exp"`
-	}
-	if json.Unmarshal(payload, &claims) != nil || claims.Expires <= 0 {
-		return nil
-	}
-	at := time.Unix(int64(claims.Expires), 0)
-	return &at
-}
-
-func earliest(times ...*time.Time) *time.Time {
-	var first *time.Time
-	for _, t := range times {
-		if t != nil && (first == nil || t.Before(*first)) {
-			first = t
-		}
-	}
-	return first
 }

@@ -15,6 +15,7 @@ const (
 	indexBindingMember = "spec.member"
 	indexBindingLayer  = "spec.layer"
 	indexLayerSource   = "spec.manifestsFrom"
+	indexMemberUID     = "status.uid"
 )
 
 // IndexCache adds the indexes that this package's look-ups need. Call it once, before the
@@ -30,6 +31,9 @@ func IndexCache(ctx context.Context, indexer client.FieldIndexer) error {
 		}},
 		{&v1alpha1.LayerBinding{}, indexBindingLayer, func(o client.Object) []string {
 			return []string{layerKey(o.(*v1alpha1.LayerBinding).Spec.Layer)}
+		}},
+		{&v1alpha1.MemberCluster{}, indexMemberUID, func(o client.Object) []string {
+			return []string{string(o.(*v1alpha1.MemberCluster).Status.UID)}
 		}},
 		{&v1alpha1.Layer{}, indexLayerSource, sourceKeys},
 		{&v1alpha1.ClusterLayer{}, indexLayerSource, sourceKeys},
@@ -65,6 +69,15 @@ func BindingsOfMember(ctx context.Context, c client.Reader, member types.Namespa
 	err := c.List(ctx, &list, client.InNamespace(member.Namespace), client.MatchingFields{indexBindingMember: member.Name})
 	if err != nil {
 		return nil, fmt.Errorf("list bindings of member %s: %w", member, err)
+	}
+	return list.Items, nil
+}
+
+// MembersWithUID are the MemberClusters that are known to be one cluster.
+func MembersWithUID(ctx context.Context, c client.Reader, uid types.UID) ([]v1alpha1.MemberCluster, error) {
+	var list v1alpha1.MemberClusterList
+	if err := c.List(ctx, &list, client.MatchingFields{indexMemberUID: string(uid)}); err != nil {
+		return nil, fmt.Errorf("list members of one identity: %w", err)
 	}
 	return list.Items, nil
 }

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/federation/rollout"
 )
 
 // LayersWithin are the layers that reach a namespace's members: the Layers in it and every
@@ -41,6 +42,22 @@ func Get(ctx context.Context, c client.Reader, ref v1alpha1.LayerReference, name
 		key.Namespace = namespace
 	}
 	return layer, c.Get(ctx, key, layer)
+}
+
+// Selected are the members that a layer selects; none for a selector that cannot be read,
+// which placement reports.
+func Selected(ctx context.Context, c client.Reader, layer v1alpha1.Layered) ([]*v1alpha1.MemberCluster, error) {
+	var members v1alpha1.MemberClusterList
+	if err := c.List(ctx, &members, client.InNamespace(layer.GetNamespace())); err != nil {
+		return nil, fmt.Errorf("list members: %w", err)
+	}
+	var selected []*v1alpha1.MemberCluster
+	for i := range members.Items {
+		if ok, err := rollout.Selects(layer, &members.Items[i]); err == nil && ok {
+			selected = append(selected, &members.Items[i])
+		}
+	}
+	return selected, nil
 }
 
 // New is an empty layer of a kind.

@@ -14,7 +14,8 @@ func SetCondition(member *v1alpha1.MemberCluster, condition metav1.Condition) {
 }
 
 // SummarizeMember sets Ready from the conditions that registration and the member's owner
-// have written: the first that is not True, in the order in which a person would ask.
+// have written: the first that is not True, in the order in which a person would ask. A member
+// that cannot be reached with credentials that have expired says so.
 func SummarizeMember(member *v1alpha1.MemberCluster) {
 	ready := metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: "Reachable"}
 	for _, asked := range []string{v1alpha1.ConditionRegistered, v1alpha1.ConditionReachable} {
@@ -29,5 +30,19 @@ func SummarizeMember(member *v1alpha1.MemberCluster) {
 			break
 		}
 	}
+	barred := meta.FindStatusCondition(member.Status.Conditions, v1alpha1.ConditionBarred)
+	expiring := meta.FindStatusCondition(member.Status.Conditions, v1alpha1.ConditionCredentialsExpiring)
+	switch {
+	case ready.Status == metav1.ConditionTrue && barred != nil:
+		ready.Status, ready.Reason, ready.Message = metav1.ConditionFalse, barred.Reason, barred.Message
+	case ready.Status == metav1.ConditionFalse && ready.Reason == "Unreachable" && expiring != nil && expiring.Reason == ReasonExpired:
+		ready.Reason, ready.Message = expiring.Reason, expiring.Message
+	}
 	SetCondition(member, ready)
 }
+
+// Reasons of the condition CredentialsExpiring.
+const (
+	ReasonExpiresSoon = "ExpiresSoon"
+	ReasonExpired     = "CredentialsExpired"
+)

@@ -3,6 +3,7 @@ package registration
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,10 +13,12 @@ import (
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
 	"github.com/syncline-dev/syncline/clusters/registration"
+	"github.com/syncline-dev/syncline/reconcilers/hub"
 )
 
-// accept says until when the Secret's credentials are valid, or why they are refused.
-func accept(secret *corev1.Secret, options registration.Options) (*metav1.Time, *registration.RefusedError) {
+// accept reads the life of the Secret's credentials, nil for ever, or says why they are
+// refused.
+func accept(secret *corev1.Secret, options registration.Options) (*registration.Life, *registration.RefusedError) {
 	accepted, err := registration.FromSecret(secret, options)
 	var refused *registration.RefusedError
 	if errors.As(err, &refused) {
@@ -24,11 +27,28 @@ func accept(secret *corev1.Secret, options registration.Options) (*metav1.Time, 
 	if err != nil {
 		return nil, &registration.RefusedError{Reason: "KubeconfigInvalid", Message: err.Error()}
 	}
-	if accepted.Expires == nil {
-		return nil, nil
+	return accepted.Life, nil
+}
+
+// expiring is the condition CredentialsExpiring, without a reason while they are not, and how
+// long it is until it changes; 0 for never.
+func expiring(secret string, life *registration.Life, now time.Time) (metav1.Condition, time.Duration) {
+	condition := metav1.Condition{Type: v1alpha1.ConditionCredentialsExpiring}
+	if life == nil {
+		return condition, 0
 	}
-	expires := metav1.NewTime(*accepted.Expires)
-	return &expires, nil
+	ends := life.Ends.UTC().Format(time.RFC3339)
+	switch {
+	case !now.Before(life.Ends):
+		condition.Reason = hub.ReasonExpired
+		condition.Message = fmt.Sprintf("the credentials in Secret %s expired at %s: put a new kubeconfig there", secret, ends)
+		return condition, 0
+	case !now.Before(life.ExpiringFrom()):
+		condition.Reason = hub.ReasonExpiresSoon
+		condition.Message = fmt.Sprintf("the credentials in Secret %s expire at %s: put a new kubeconfig there before that", secret, ends)
+		return condition, life.Ends.Sub(now)
+	}
+	return condition, life.ExpiringFrom().Sub(now)
 }
 
 // saysAlready reports whether the MemberCluster has exactly these labels from

@@ -3,11 +3,13 @@ package registration
 import (
 	"context"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/clock"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -30,6 +32,8 @@ type Reconciler struct {
 	Options registration.Options
 	// ClusterAPI reports whether Cluster API's kinds are watched.
 	ClusterAPI func() bool
+	// Clock says whether credentials have expired.
+	Clock clock.PassiveClock
 }
 
 // facts is everything that a pass looks at.
@@ -60,9 +64,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{}, err
 	}
 	before := member.DeepCopy()
-	r.judge(member, seen)
-	_, err = hub.PatchStatus(ctx, r.Client, before, member)
-	return hub.Outcome(err)
+	changes := r.judge(member, seen)
+	if _, err = hub.PatchStatus(ctx, r.Client, before, member); err != nil {
+		return hub.Outcome(err)
+	}
+	return reconcile.Result{RequeueAfter: changes}, nil
 }
 
 // look reads; an error of any read ends the pass, so that nothing is taken for absent
@@ -167,13 +173,14 @@ func (r *Reconciler) ensure(ctx context.Context, req reconcile.Request, seen fac
 }
 
 // judge sets what registration knows: whether the kubeconfig can be used, until when, and
-// whether the member is paused.
-func (r *Reconciler) judge(member *v1alpha1.MemberCluster, seen facts) {
+// whether the member is paused. It returns in how long that changes by itself; 0 for never.
+func (r *Reconciler) judge(member *v1alpha1.MemberCluster, seen facts) (changes time.Duration) {
 	status := &member.Status
 	registered := metav1.Condition{
 		Type: v1alpha1.ConditionRegistered, Status: metav1.ConditionTrue,
 		Reason: "KubeconfigAccepted", Message: fmt.Sprintf("Secret %s is in use", member.Spec.KubeconfigSecret),
 	}
+	var life *registration.Life
 	if seen.secret == nil {
 		registered.Status = metav1.ConditionFalse
 		registered.Reason = "SecretMissing"
@@ -182,16 +189,23 @@ func (r *Reconciler) judge(member *v1alpha1.MemberCluster, seen facts) {
 	} else if accepted, refusal := accept(seen.secret, r.Options); refusal != nil {
 		registered.Status = metav1.ConditionFalse
 		registered.Reason, registered.Message = refusal.Reason, refusal.Error()
-		status.CredentialsExpire = nil
 	} else {
-		status.CredentialsExpire = accepted
+		life = accepted
+	}
+	status.CredentialsExpire = nil
+	if life != nil {
+		status.CredentialsExpire = &metav1.Time{Time: life.Ends}
 	}
 	hub.SetCondition(member, registered)
+	expires, changes := expiring(member.Spec.KubeconfigSecret, life, r.Clock.Now())
+	expires.ObservedGeneration = member.Generation
+	hub.SetOnlyWhileTrue(&status.Conditions, expires.Reason != "", expires)
 	paused := pausedBecause(member, seen.cluster)
 	paused.ObservedGeneration = member.Generation
 	hub.SetOnlyWhileTrue(&status.Conditions, paused.Reason != "", paused)
 	hub.SummarizeMember(member)
 	status.ObservedGeneration = member.Generation
+	return changes
 }
 
 // pausedBecause is the Paused condition; without a reason the member is not paused.

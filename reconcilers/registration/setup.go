@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/utils/clock"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,7 +32,7 @@ const clusterCRD = "clusters.cluster.x-k8s.io"
 // moment that their CRD serves the version we read.
 func Setup(mgr manager.Manager, options registration.Options) error {
 	var clusterAPI atomic.Bool
-	reconciler := &Reconciler{Client: mgr.GetClient(), Options: options, ClusterAPI: clusterAPI.Load}
+	reconciler := &Reconciler{Client: mgr.GetClient(), Options: options, ClusterAPI: clusterAPI.Load, Clock: clock.RealClock{}}
 	ctrl, err := builder.ControllerManagedBy(mgr).
 		Named("registration").
 		For(&v1alpha1.MemberCluster{}, builder.WithPredicates(specOrLabelsChanged[client.Object]())).
