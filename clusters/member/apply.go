@@ -23,6 +23,10 @@ import (
 // Applied is the member's answer to an apply.
 type Applied struct {
 	Observation
+	// Live is the object as the member has it now.
+	Live *unstructured.Unstructured
+	// Yielded are the fields that were left to other managers; see Yield.
+	Yielded []FieldConflict
 	// Warnings are what the server warned of, such as a deprecated version.
 	Warnings []string
 }
@@ -66,7 +70,7 @@ func (m *Member) apply(ctx context.Context, u *unstructured.Unstructured, manage
 	seen := observe(live, m.cfg.Health)
 	m.store.record(seen)
 	m.watches.applied(id.GroupKind())
-	return Applied{Observation: seen, Warnings: warned}, nil
+	return Applied{Observation: seen, Live: live, Warnings: warned}, nil
 }
 
 // otherUID is how API servers say that a precondition on the UID does not hold; a conflict

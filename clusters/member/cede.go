@@ -2,7 +2,6 @@ package member
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -14,10 +13,10 @@ import (
 	"github.com/syncline-dev/syncline/federation/object"
 )
 
-// cededManager holds what we have ceded until somebody else sets it. A field that only we
+// CededManager holds what we have ceded until somebody else sets it. A field that only we
 // own, and no longer apply, would be deleted by the server: an autoscaler's Deployment
 // would fall back to one replica in the moment in which it is handed over.
-const cededManager = v1alpha1.FieldManager + "-ceded"
+const CededManager = v1alpha1.FieldManager + "-ceded"
 
 // Cede gives away what we own of an object below the pointers (tokens of JSON pointers),
 // with the values that it has, so that the next Apply can leave it out. If we own nothing
@@ -38,7 +37,7 @@ func (m *Member) Cede(ctx context.Context, id object.ID, version string, pointer
 	if err != nil {
 		return failed("cede", id, err)
 	}
-	_, err = m.apply(ctx, part, cededManager, false)
+	_, err = m.apply(ctx, part, CededManager, false)
 	return err
 }
 
@@ -63,16 +62,9 @@ func ownedBelow(live *unstructured.Unstructured, pointers [][]string) (*fieldpat
 
 // partOf is the part of a live object that consists of the fields, as it can be applied.
 func (m *Member) partOf(ctx context.Context, live *unstructured.Unstructured, fields *fieldpath.Set) (*unstructured.Unstructured, error) {
-	kind, known, err := m.Schema(ctx, live.GroupVersionKind())
+	whole, err := m.typed(ctx, live)
 	if err != nil {
 		return nil, err
-	}
-	if !known {
-		kind = typed.DeducedParseableType
-	}
-	whole, err := kind.FromUnstructured(live.Object, typed.AllowDuplicates)
-	if err != nil {
-		return nil, fmt.Errorf("the member's object does not fit its schema: %w", err)
 	}
 	content, _ := whole.ExtractItems(fields, typed.WithAppendKeyFields()).AsValue().Unstructured().(map[string]any)
 	part := &unstructured.Unstructured{Object: map[string]any{}}

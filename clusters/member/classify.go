@@ -102,6 +102,9 @@ func classifyStatus(s metav1.Status, err error) Failure {
 	case http.StatusNotFound:
 		return classifyNotFound(s)
 	case http.StatusConflict:
+		if conflicts := fieldConflicts(s); len(conflicts) > 0 {
+			return Failure{Terminal, ReasonFieldConflict, describeConflicts(conflicts)}
+		}
 		return Failure{Conflict, ReasonConflict, "the object was changed at the same time"}
 	case http.StatusUnprocessableEntity, http.StatusBadRequest:
 		return classifyInvalid(s)

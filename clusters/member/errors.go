@@ -55,6 +55,7 @@ const (
 	ReasonAdmissionDenied      = "AdmissionDenied"
 	ReasonWebhookUnavailable   = "WebhookUnavailable"
 	ReasonConflict             = "Conflict"
+	ReasonFieldConflict        = "FieldConflict"
 	ReasonNotFound             = "NotFound"
 	ReasonWrongScope           = "WrongScope"
 )

@@ -23,8 +23,10 @@ type flags struct {
 	renewDeadline     time.Duration
 	retryPeriod       time.Duration
 	probeInterval     time.Duration
+	orphanAfter       time.Duration
 	memberConcurrency int
 	allowProxy        bool
+	allowDuplicates   bool
 	logLevel          zapcore.Level
 }
 
@@ -43,8 +45,10 @@ func parseFlags(args []string, out io.Writer) (*flags, error) {
 	set.DurationVar(&f.renewDeadline, "leader-elect-renew-deadline", 10*time.Second, "how long the leader writes to members after the beginning of its last renewal")
 	set.DurationVar(&f.retryPeriod, "leader-elect-retry-period", 2*time.Second, "time between renewals")
 	set.DurationVar(&f.probeInterval, "probe-interval", 5*time.Second, "time between probes of a member; after three that fail it is unreachable")
-	set.IntVar(&f.memberConcurrency, "member-concurrency", 64, "how many members are served at the same time")
+	set.DurationVar(&f.orphanAfter, "orphan-after", 15*time.Minute, "how long a deleted layer waits for a member that cannot be reached; then its objects there are recorded as orphans")
+	set.IntVar(&f.memberConcurrency, "member-concurrency", 256, "how many members are served at the same time")
 	set.BoolVar(&f.allowProxy, "allow-proxy", false, "accept kubeconfigs with a proxy-url")
+	set.BoolVar(&f.allowDuplicates, "allow-duplicate-members", false, "serve a cluster that is registered more than once under each of its names, as where namespaces share clusters; by default only the eldest is served")
 	level := set.String("log-level", "info", "debug, info, warn or error")
 	if err := set.Parse(args); err != nil {
 		return nil, err
@@ -78,6 +82,9 @@ func (f *flags) complete() error {
 	}
 	if f.probeInterval < time.Second || f.probeInterval > time.Minute {
 		problems = append(problems, fmt.Errorf("--probe-interval %s must be between 1s and 1m", f.probeInterval))
+	}
+	if f.orphanAfter < time.Second {
+		problems = append(problems, fmt.Errorf("--orphan-after %s must be at least 1s", f.orphanAfter))
 	}
 	if f.memberConcurrency < 1 || f.memberConcurrency > 1000 {
 		problems = append(problems, fmt.Errorf("--member-concurrency %d must be between 1 and 1000", f.memberConcurrency))

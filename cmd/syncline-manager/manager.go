@@ -98,7 +98,8 @@ func setUp(ctx context.Context, mgr mcmanager.Manager, f *flags, hubID string, c
 		return err
 	}
 	if err := reconcilemember.Setup(mgr, connections, reconcilemember.Config{
-		Revisions: revisions, HubID: hubID, Identity: f.identity, Concurrency: f.memberConcurrency,
+		Revisions: revisions, HubID: hubID, Identity: f.identity, SystemNamespace: f.namespace,
+		AllowDuplicates: f.allowDuplicates, OrphanAfter: f.orphanAfter, Concurrency: f.memberConcurrency,
 	}); err != nil {
 		return err
 	}

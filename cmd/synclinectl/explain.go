@@ -11,6 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/federation/inventory"
 	"github.com/syncline-dev/syncline/federation/layer"
 	"github.com/syncline-dev/syncline/federation/object"
 	"github.com/syncline-dev/syncline/federation/view"
@@ -26,9 +28,10 @@ func newExplain(h hub) *cobra.Command {
 over. KIND is what kubectl takes: deployment, deployments, deploy, Deployment, or with its
 group as in gateway.platform.example.com.
 
-The answer is what the layers want, computed from their revisions on the hub; the member is
-not asked. Of kinds that neither Kubernetes nor one of the layers defines, lists are taken
-whole here, while the manager merges them by the member's own schema.`,
+The answer is what the layers want, computed from their revisions on the hub, and which fields
+were left to others when they were last applied; the member is not asked. Of kinds that
+neither Kubernetes nor one of the layers defines, lists are taken whole here, while the
+manager merges them by the member's own schema.`,
 		Example: `  synclinectl explain eu-1 deployment/shop/web
   synclinectl explain fleet/eu-1 cm/web -o yaml`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -67,7 +70,7 @@ func explain(ctx context.Context, c client.Client, member, namespace string, wan
 	if err != nil {
 		return nil, err
 	}
-	layers, err := stackOf(ctx, c, revision.NewStore(c, system), m)
+	placed, err := stackOf(ctx, c, revision.NewStore(c, system), m)
 	if apierrors.IsNotFound(err) {
 		return nil, fmt.Errorf("%w: if the manager's namespace is not %s, name it with --system-namespace", err, system)
 	}
@@ -75,16 +78,39 @@ func explain(ctx context.Context, c client.Client, member, namespace string, wan
 		return nil, err
 	}
 	full := m.Namespace + "/" + m.Name
-	if len(layers) == 0 {
+	if len(placed) == 0 {
 		return nil, fmt.Errorf("member %s: no layer with a revision selects it; its labels are %s", full, labelsText(m.Labels))
 	}
-	folded := layers.Fold(stack.Facts(m, m.Status.Version), layer.Builtin())
+	folded := stack.Of(placed).Fold(stack.Facts(m, m.Status.Version), layer.Builtin())
 	names := namesIn(folded)
 	o, err := wanted.find(folded, names)
 	if err != nil {
 		return nil, fmt.Errorf("member %s: %w", full, err)
 	}
-	return newExplanation(full, o, folded.Problems, slices.Contains(folded.ForeignKinds(), o.GVK)), nil
+	yielded, err := yieldedOf(placed, o)
+	if err != nil {
+		return nil, fmt.Errorf("member %s: %w", full, err)
+	}
+	return newExplanation(full, o, folded.Problems, yielded, slices.Contains(folded.ForeignKinds(), o.GVK)), nil
+}
+
+// yieldedOf are the fields of an object that its home has left to other managers.
+func yieldedOf(placed []stack.Placed, o layer.Object) ([]v1alpha1.YieldedField, error) {
+	for i := range placed {
+		if placed[i].Ref() != o.Home || placed[i].Binding == nil {
+			continue
+		}
+		entries, err := inventory.Read(&placed[i].Binding.Status)
+		if err != nil {
+			return nil, fmt.Errorf("binding %s: %w", placed[i].Binding.Name, err)
+		}
+		for _, entry := range entries {
+			if entry.ID == o.ID.Key() {
+				return entry.Yielded, nil
+			}
+		}
+	}
+	return nil, nil
 }
 
 func labelsText(labels map[string]string) string {
@@ -111,8 +137,9 @@ type explanation struct {
 	Fields   []leaf    `json:"fields"`
 	Problems []problem `json:"problems,omitempty"`
 
-	object layer.Object
-	found  []object.Problem
+	object  layer.Object
+	yielded []v1alpha1.YieldedField
+	found   []object.Problem
 }
 
 type objectName struct {
@@ -125,10 +152,12 @@ type objectName struct {
 
 // leaf is one field of the object, or one that a layer removed.
 type leaf struct {
-	Path    string  `json:"path"`
-	Value   any     `json:"value,omitempty"`
-	Removed bool    `json:"removed,omitempty"`
-	Ignored bool    `json:"ignored,omitempty"`
+	Path    string `json:"path"`
+	Value   any    `json:"value,omitempty"`
+	Removed bool   `json:"removed,omitempty"`
+	Ignored bool   `json:"ignored,omitempty"`
+	// Yielded is the manager on the member to which the field was left.
+	Yielded string  `json:"yielded,omitempty"`
 	Layer   string  `json:"layer"`
 	Over    []claim `json:"over,omitempty"`
 }
@@ -147,15 +176,16 @@ type problem struct {
 	Detail   string `json:"detail"`
 }
 
-func newExplanation(member string, o layer.Object, problems []object.Problem, foreign bool) *explanation {
+func newExplanation(member string, o layer.Object, problems []object.Problem, yielded []v1alpha1.YieldedField, foreign bool) *explanation {
 	e := &explanation{
 		Member: member,
 		Object: objectName{o.GVK.GroupVersion().String(), o.GVK.Kind, o.ID.Namespace, o.ID.Name},
 		Home:   o.Home.String(), Held: o.Held, Foreign: foreign,
-		Fields: []leaf{}, object: o,
+		Fields: []leaf{}, object: o, yielded: yielded,
 	}
 	for _, l := range o.Leaves() {
 		f := leaf{Path: l.Path, Value: l.Value, Removed: l.Removed, Ignored: l.Ignored, Layer: l.Layer.String()}
+		f.Yielded, _ = view.HolderOf(l, yielded)
 		for _, c := range l.Over {
 			f.Over = append(f.Over, claim{c.Layer.String(), c.Value})
 		}
@@ -174,7 +204,7 @@ func (e *explanation) text() string {
 	if e.Held {
 		fmt.Fprintf(&out, "%s is held: it is neither applied nor deleted until what is wrong is mended.\n", e.object.ID)
 	} else {
-		out.WriteString(view.Explain(e.object))
+		out.WriteString(view.Explain(e.object, e.yielded...))
 	}
 	if e.Foreign && !e.Held {
 		fmt.Fprintf(&out, "\nNo layer defines %s: lists were taken whole, and the member's schema may merge them by key.\n",

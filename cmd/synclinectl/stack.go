@@ -7,13 +7,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
-	"github.com/syncline-dev/syncline/federation/layer"
 	hubobjects "github.com/syncline-dev/syncline/reconcilers/hub"
 	"github.com/syncline-dev/syncline/reconcilers/stack"
 )
 
 // stackOf is the member's stack, as the member's owner has it.
-func stackOf(ctx context.Context, c client.Reader, revisions stack.Revisions, member *v1alpha1.MemberCluster) (layer.Stack, error) {
+func stackOf(ctx context.Context, c client.Reader, revisions stack.Revisions, member *v1alpha1.MemberCluster) ([]stack.Placed, error) {
 	// An API server cannot select by spec.member, as the manager's cache does.
 	var list v1alpha1.LayerBindingList
 	if err := c.List(ctx, &list, client.InNamespace(member.Namespace)); err != nil {
@@ -29,6 +28,5 @@ func stackOf(ctx context.Context, c client.Reader, revisions stack.Revisions, me
 	if err != nil {
 		return nil, err
 	}
-	placed, err := stack.On(ctx, member, within, bindings, revisions)
-	return stack.Of(placed), err
+	return stack.On(ctx, member, within, bindings, revisions)
 }

@@ -9,7 +9,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
-	"github.com/syncline-dev/syncline/federation/rollout"
 	"github.com/syncline-dev/syncline/federation/view"
 	"github.com/syncline-dev/syncline/reconcilers/hub"
 )
@@ -27,7 +26,7 @@ func (r *layerReconciler) Reconcile(ctx context.Context, req reconcile.Request) 
 	if err := r.client.Get(ctx, req.NamespacedName, layer); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	selected, err := r.selected(ctx, layer)
+	selected, err := hub.Selected(ctx, r.client, layer)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -39,20 +38,4 @@ func (r *layerReconciler) Reconcile(ctx context.Context, req reconcile.Request) 
 	*layer.LayerStatus() = view.Layer(layer, selected, bindings, metav1.NewTime(r.clock.Now()))
 	_, err = hub.PatchStatus(ctx, r.client, before, layer)
 	return hub.Outcome(err)
-}
-
-// selected are the members that the layer selects; none for a selector that cannot be
-// read, which placement reports.
-func (r *layerReconciler) selected(ctx context.Context, layer v1alpha1.Layered) ([]*v1alpha1.MemberCluster, error) {
-	var members v1alpha1.MemberClusterList
-	if err := r.client.List(ctx, &members, client.InNamespace(layer.GetNamespace())); err != nil {
-		return nil, err
-	}
-	var selected []*v1alpha1.MemberCluster
-	for i := range members.Items {
-		if ok, err := rollout.Selects(layer, &members.Items[i]); err == nil && ok {
-			selected = append(selected, &members.Items[i])
-		}
-	}
-	return selected, nil
 }

@@ -6,25 +6,22 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
-	"github.com/syncline-dev/syncline/federation/object"
 	"github.com/syncline-dev/syncline/reconcilers/hub"
 	"github.com/syncline-dev/syncline/reconcilers/stack"
 )
 
 // bindings are all bindings of the member: of the layers on it and of those that leave.
 func (s *snapshot) bindings() []*v1alpha1.LayerBinding {
-	all := slices.Clone(s.leaving)
+	var all []*v1alpha1.LayerBinding
+	for _, d := range s.leaving {
+		all = append(all, d.binding)
+	}
 	for _, p := range s.placed {
 		all = append(all, p.Binding)
 	}
@@ -35,10 +32,10 @@ func (s *snapshot) bindings() []*v1alpha1.LayerBinding {
 func (r *Reconciler) bind(ctx context.Context, snap *snapshot) error {
 	for i := range snap.placed {
 		p := &snap.placed[i]
-		var known []v1alpha1.InventoryEntry
+		var known *v1alpha1.LayerBindingStatus
 		if p.Binding != nil && !p.Binding.DeletionTimestamp.IsZero() {
 			// Somebody deleted the binding of a layer that stays: what it lists is kept.
-			known = p.Binding.Status.Inventory
+			known = &p.Binding.Status
 			if _, err := r.letGo(ctx, p.Binding); err != nil {
 				return err
 			}
@@ -56,7 +53,7 @@ func (r *Reconciler) bind(ctx context.Context, snap *snapshot) error {
 	return nil
 }
 
-func (r *Reconciler) newBinding(ctx context.Context, snap *snapshot, of v1alpha1.Layered, known []v1alpha1.InventoryEntry) (*v1alpha1.LayerBinding, error) {
+func (r *Reconciler) newBinding(ctx context.Context, snap *snapshot, of v1alpha1.Layered, known *v1alpha1.LayerBindingStatus) (*v1alpha1.LayerBinding, error) {
 	ref := hub.ReferenceTo(of)
 	binding := &v1alpha1.LayerBinding{
 		ObjectMeta: metav1.ObjectMeta{
@@ -76,10 +73,13 @@ func (r *Reconciler) newBinding(ctx context.Context, snap *snapshot, of v1alpha1
 		return nil, fmt.Errorf("make binding %s: %w", binding.Name, err)
 	}
 	r.ledger.of(snap.key).written[binding.Name] = binding
-	if len(known) == 0 {
+	if known == nil {
 		return binding, nil
 	}
-	return r.writeBinding(ctx, snap, binding, func(status *v1alpha1.LayerBindingStatus) { status.Inventory = known })
+	return r.writeBinding(ctx, snap, binding, func(status *v1alpha1.LayerBindingStatus) error {
+		status.Inventory, status.InventoryData, status.MemberUID = known.Inventory, known.InventoryData, known.MemberUID
+		return nil
+	})
 }
 
 // bindingName is <member>-<layer>-<hash>. The hash is over both names whole, so that no two
@@ -113,14 +113,18 @@ func (r *Reconciler) declare(ctx context.Context, p *pass) error {
 		if len(missing) == 0 {
 			continue
 		}
-		written, err := r.writeBinding(ctx, p.snapshot, placed.Binding, func(status *v1alpha1.LayerBindingStatus) {
-			listed, _ := inventoryOf([]*v1alpha1.LayerBinding{placed.Binding})
+		written, err := r.writeBinding(ctx, p.snapshot, placed.Binding, func(status *v1alpha1.LayerBindingStatus) error {
+			listed, err := inventoryOf([]*v1alpha1.LayerBinding{placed.Binding}, p.connection.reach.UID)
+			if err != nil {
+				return err
+			}
 			all := entries{}
 			for id, held := range listed {
 				all[id] = held.entry
 			}
 			maps.Copy(all, missing)
-			status.Inventory = all.sorted()
+			status.MemberUID = p.connection.reach.UID
+			return all.writeTo(status)
 		})
 		if err != nil {
 			return err
@@ -145,9 +149,11 @@ func (p *pass) undeclared(placed *stack.Placed) entries {
 }
 
 // writeBinding changes a binding's status and remembers what the hub answered.
-func (r *Reconciler) writeBinding(ctx context.Context, snap *snapshot, binding *v1alpha1.LayerBinding, change func(*v1alpha1.LayerBindingStatus)) (*v1alpha1.LayerBinding, error) {
+func (r *Reconciler) writeBinding(ctx context.Context, snap *snapshot, binding *v1alpha1.LayerBinding, change func(*v1alpha1.LayerBindingStatus) error) (*v1alpha1.LayerBinding, error) {
 	after := binding.DeepCopy()
-	change(&after.Status)
+	if err := change(&after.Status); err != nil {
+		return nil, fmt.Errorf("status of binding %s: %w", binding.Name, err)
+	}
 	wrote, err := hub.PatchStatus(ctx, r.Client, binding, after)
 	if err != nil {
 		return nil, err
@@ -156,64 +162,4 @@ func (r *Reconciler) writeBinding(ctx context.Context, snap *snapshot, binding *
 		r.ledger.of(snap.key).written[binding.Name] = after
 	}
 	return after, nil
-}
-
-// letGo takes the finalizer off a binding and deletes it. It reports whether this pass did:
-// the cache may still show a binding that an earlier one let go.
-func (r *Reconciler) letGo(ctx context.Context, binding *v1alpha1.LayerBinding) (bool, error) {
-	after := binding.DeepCopy()
-	released := controllerutil.RemoveFinalizer(after, v1alpha1.Finalizer)
-	if released {
-		patch := client.MergeFromWithOptions(binding, client.MergeFromWithOptimisticLock{})
-		err := r.Client.Patch(ctx, after, patch)
-		if apierrors.IsNotFound(err) {
-			return false, nil
-		}
-		if err != nil {
-			return false, fmt.Errorf("release binding %s: %w", binding.Name, err)
-		}
-	}
-	if !binding.DeletionTimestamp.IsZero() {
-		return released, nil
-	}
-	err := r.Client.Delete(ctx, after, client.Preconditions{UID: &binding.UID})
-	if client.IgnoreNotFound(err) != nil {
-		return released, fmt.Errorf("delete binding %s: %w", binding.Name, err)
-	}
-	return released, nil
-}
-
-// release lets the bindings of a member go that is no longer registered. Nothing can be
-// undone on it; what it keeps is recorded on the layers.
-func (r *Reconciler) release(ctx context.Context, snap *snapshot) error {
-	for _, binding := range snap.leaving {
-		released, err := r.letGo(ctx, binding)
-		if err != nil {
-			return err
-		}
-		if released && len(binding.Status.Inventory) > 0 {
-			r.recordOrphans(ctx, snap, binding)
-		}
-	}
-	r.ledger.close(snap.key)
-	return nil
-}
-
-// recordOrphans names what stays on a member that left, for as long as events live.
-func (r *Reconciler) recordOrphans(ctx context.Context, snap *snapshot, binding *v1alpha1.LayerBinding) {
-	const most = 10
-	var names []string
-	for _, entry := range binding.Status.Inventory {
-		if id, err := object.ParseKey(entry.ID); err == nil && len(names) < most {
-			names = append(names, id.String())
-		}
-	}
-	message := fmt.Sprintf("member %s left; %d objects stay on it: %s", snap.key, len(binding.Status.Inventory), strings.Join(names, ", "))
-	log.FromContext(ctx).Info("objects stay on a member that left", "member", snap.key.String(),
-		"binding", binding.Name, "objects", len(binding.Status.Inventory))
-	layer, err := hub.Get(ctx, r.Client, binding.Spec.Layer, binding.Namespace)
-	if err != nil {
-		return // the layer is gone too: the log line above is what remains
-	}
-	r.Events.Eventf(layer, binding, corev1.EventTypeWarning, "Orphaned", "Unregister", "%s", message)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -35,8 +36,11 @@ type report struct {
 	foundations bool
 	// sent and refused count what the member took and what it did not.
 	sent, refused int
-	// mended are the objects that others had changed and that are as wanted again.
-	mended []object.ID
+	// mended and adopted are sentences about objects that others had changed and that are as
+	// wanted again, and about objects that were there before us, by the home of each.
+	mended, adopted map[layer.Ref][]string
+	// left and recreated are sentences about objects that were let go, and that are made anew.
+	left, recreated map[layer.Ref][]string
 	// cleared says that something was found gone of which no watch will tell: what waited for
 	// that can go on.
 	cleared bool
@@ -52,8 +56,20 @@ func (r *report) disowned() bool { return errors.Is(r.lost, member.ErrNotOwner) 
 
 // outcome is what became of one step.
 type outcome struct {
-	observed member.Observation
-	err      error
+	applied member.Applied
+	// met is the object as the member first answered: who held it before us is still there.
+	met *unstructured.Unstructured
+	// left are the fields in which the member has something else than was sent all the same.
+	left []object.Difference
+	// recreating says that the object was deleted in order to be made anew.
+	recreating bool
+	err        error
+}
+
+// bring looks where a step wants to know more, and then applies what is to be applied.
+func (e *executor) bring(ctx context.Context, steps []step, done *report) {
+	e.examine(ctx, steps, done)
+	e.apply(ctx, steps, done)
 }
 
 // apply sends what the plan says, foundations first and then kind by kind, and waits for
@@ -97,35 +113,125 @@ func (e *executor) send(ctx context.Context, s *step) outcome {
 			return outcome{err: err}
 		}
 	}
-	applied, err := e.member.Apply(ctx, marked(s.object, e.hub))
-	return outcome{observed: applied.Observation, err: err}
+	content := marked(s.object, e.hub)
+	applied, err := e.submit(ctx, s, content)
+	met := applied.Live
+	if err == nil && s.entry.Applied == "" && member.KeptClientSide(met) {
+		if err = e.member.Migrate(ctx, met); err == nil {
+			applied, err = e.submit(ctx, s, content)
+		}
+	}
+	if err != nil {
+		if uid := s.entry.UID; uid != "" && member.Classify(err).Reason == member.ReasonImmutable && s.keeping.mayRecreate(s.object) {
+			err = e.member.Delete(ctx, s.object.ID, s.object.GVK.Version, uid)
+			return outcome{recreating: err == nil, err: err}
+		}
+		return outcome{err: err}
+	}
+	return outcome{applied: applied, met: met, left: object.Differences(content.Object, applied.Live, v1alpha1.FieldManager)}
+}
+
+// submit applies by the conflict policy of the object's home.
+func (e *executor) submit(ctx context.Context, s *step, content *unstructured.Unstructured) (member.Applied, error) {
+	switch s.keeping.conflicts() {
+	case v1alpha1.ConflictFail:
+		return e.member.Propose(ctx, content)
+	case v1alpha1.ConflictYield:
+		return e.member.Yield(ctx, content)
+	default:
+		return e.member.Apply(ctx, content)
+	}
+}
+
+// overruled are those of the fields that the member has otherwise which nobody else holds, as
+// after a webhook that reverts them. Fields that it dropped, such as those of a disabled
+// feature, are not among them. A CustomResourceDefinition is spelled anew by every server.
+func overruled(id object.ID, left []object.Difference) []object.Difference {
+	if object.Foundation(id) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(left), func(d object.Difference) bool {
+		return d.Missing || d.Manager != ""
+	})
+}
+
+// remedied narrows what was found of a drift down to what is no longer so, and says whether
+// that is anything: the rest was yielded, or is overruled.
+func (s *step) remedied(left []object.Difference) bool {
+	if len(s.found) == 0 {
+		return true
+	}
+	s.found = slices.DeleteFunc(s.found, func(d object.Difference) bool {
+		return slices.ContainsFunc(left, func(l object.Difference) bool { return l.Path == d.Path })
+	})
+	return len(s.found) > 0
 }
 
 // settle turns the outcome of one request into an inventory entry or a problem.
 func (e *executor) settle(s *step, out outcome, done *report) {
-	id := s.object.ID
-	if errors.Is(out.err, member.ErrNotOwner) || errors.Is(out.err, member.ErrPaused) {
+	id, home := s.object.ID, s.object.Home
+	switch {
+	case errors.Is(out.err, member.ErrNotOwner) || errors.Is(out.err, member.ErrPaused):
 		done.lost = out.err
 		return
-	}
-	if out.err != nil {
+	case out.err != nil:
 		fault := member.Classify(out.err)
-		e.pages.refuse(id, s.applied, refusedBy(fault, s.object.Home, id), terminal(fault), e.now)
+		e.pages.refuse(id, s.attempt(), refusedBy(fault, home, id), terminal(fault), e.now)
 		done.refused++
 		s.verb, s.why = hold, "refused by the member"
+		return
+	case out.recreating:
+		done.sent++
+		s.entry.Applied, s.entry.Owned = "", ""
+		done.entries[id] = s.entry
+		s.verb, s.why = wait, "is being made anew"
+		tell(&done.recreated, home, id.String())
 		return
 	}
 	e.pages.accepted(id)
 	done.sent++
-	done.entries[id] = v1alpha1.InventoryEntry{
-		ID: id.Key(), Version: s.object.GVK.Version, UID: out.observed.UID,
-		Applied: s.applied, Owned: out.observed.Owned,
+	e.tellAdopted(s, out.met, done)
+	if s.drifted && s.remedied(out.left) {
+		drifts.WithLabelValues(outcomeMended).Inc()
+		tell(&done.mended, home, id.String()+": "+changeText(s))
 	}
-	s.entry, s.verb = done.entries[id], keep
+	s.entry, s.verb = entryOf(s, out.applied), keep
+	if fields := overruled(id, out.left); len(fields) > 0 {
+		s.entry.Applied += overruledMark
+		e.hold(s, overruledProblem(s, fields))
+	}
+	done.entries[id] = s.entry
 	done.foundations = done.foundations || object.Foundation(id)
-	if s.drifted {
-		done.mended = append(done.mended, id)
+}
+
+// entryOf is what the inventory knows of an object that was just applied.
+func entryOf(s *step, applied member.Applied) v1alpha1.InventoryEntry {
+	entry := v1alpha1.InventoryEntry{
+		ID: s.object.ID.Key(), Version: s.object.GVK.Version, UID: applied.UID,
+		Applied: s.applied, Owned: applied.Owned,
 	}
+	for _, yielded := range applied.Yielded {
+		entry.Yielded = append(entry.Yielded, v1alpha1.YieldedField{Path: yielded.Path, Manager: yielded.Manager})
+	}
+	return entry
+}
+
+// tellAdopted tells of an object that was there before us: others hold fields of it in the
+// very answer to our first apply.
+func (e *executor) tellAdopted(s *step, live *unstructured.Unstructured, done *report) {
+	if s.entry.Applied != "" || s.entry.UID != "" {
+		return
+	}
+	if managers := others(live); managers != "" {
+		tell(&done.adopted, s.object.Home, s.object.ID.String()+" ("+managers+")")
+	}
+}
+
+func tell(all *map[layer.Ref][]string, home layer.Ref, sentence string) {
+	if *all == nil {
+		*all = map[layer.Ref][]string{}
+	}
+	(*all)[home] = append((*all)[home], sentence)
 }
 
 // remove deletes what no layer wants, in the plan's order. An entry goes from the
@@ -135,7 +241,7 @@ func (e *executor) remove(ctx context.Context, removals []removal, done *report)
 		if done.stopped() {
 			return
 		}
-		if r.verb != apply {
+		if r.verb != apply && r.verb != leave {
 			continue
 		}
 		isGone, err := e.removeOne(ctx, r)
@@ -150,13 +256,16 @@ func (e *executor) remove(ctx context.Context, removals []removal, done *report)
 			e.pages.accepted(r.id)
 			delete(done.entries, r.id)
 			done.cleared = true
+			if r.verb == leave {
+				tell(&done.left, r.home, r.id.String())
+			}
 		}
 	}
 }
 
-// removeOne deletes the object if it is the one that we made, and reports whether it is
-// gone. It looks first: an object that another made, or that no longer carries our mark,
-// is not ours to delete and leaves the inventory.
+// removeOne deletes the object or lets go of it, if it is the one that we made, and reports
+// whether it is gone from us. It looks first: an object that another made, or that no longer
+// carries our mark, is not ours to delete and leaves the inventory.
 func (e *executor) removeOne(ctx context.Context, r removal) (isGone bool, err error) {
 	current, err := e.member.Get(ctx, r.id, r.entry.Version)
 	switch {
@@ -168,6 +277,8 @@ func (e *executor) removeOne(ctx context.Context, r removal) (isGone bool, err e
 		return true, nil
 	case r.entry.UID != "" && current.GetUID() != r.entry.UID:
 		return true, nil
+	case r.verb == leave:
+		return true, e.member.Release(ctx, r.id, r.entry.Version, current.GetUID())
 	case current.GetDeletionTimestamp() != nil:
 		return false, nil
 	}

@@ -1,9 +1,14 @@
 package member
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/syncline-dev/syncline/api/v1alpha1"
+	stored "github.com/syncline-dev/syncline/federation/inventory"
 	"github.com/syncline-dev/syncline/federation/layer"
 	"github.com/syncline-dev/syncline/federation/object"
 )
@@ -28,39 +33,56 @@ func (i inventory) with(changed entries) inventory {
 }
 
 // inventoryOf joins the inventories of bindings. Of two entries for one object the one
-// that knows more counts. What cannot be read is returned by its key: it is never dropped.
-func inventoryOf(bindings []*v1alpha1.LayerBinding) (inventory, []string) {
+// that knows more counts. What is known of objects on another cluster than the one of the
+// UID, if that is known, is forgotten: which they are still counts. The error is an inventory
+// that cannot be read: nothing may be concluded from the rest.
+func inventoryOf(bindings []*v1alpha1.LayerBinding, member types.UID) (inventory, error) {
 	joined := inventory{}
-	var unreadable []string
 	for _, binding := range bindings {
-		for _, entry := range binding.Status.Inventory {
+		list, err := stored.Read(&binding.Status)
+		if err != nil {
+			return nil, fmt.Errorf("inventory of binding %s/%s: %w", binding.Namespace, binding.Name, err)
+		}
+		for _, entry := range list {
 			id, err := object.ParseKey(entry.ID)
 			if err != nil {
-				unreadable = append(unreadable, entry.ID)
-				continue
+				return nil, fmt.Errorf("inventory of binding %s/%s: %w", binding.Namespace, binding.Name, err)
+			}
+			if about := binding.Status.MemberUID; about != "" && member != "" && about != member {
+				entry = v1alpha1.InventoryEntry{ID: entry.ID, Version: entry.Version}
 			}
 			if known, ok := joined[id]; !ok || known.entry.UID == "" {
 				joined[id] = held{entry: entry, home: refOf(binding)}
 			}
 		}
 	}
-	slices.Sort(unreadable)
-	return joined, unreadable
+	return joined, nil
 }
 
 // entries is an inventory under construction: what one binding will list.
 type entries map[object.ID]v1alpha1.InventoryEntry
 
-// sorted are the entries as a status lists them.
-func (e entries) sorted() []v1alpha1.InventoryEntry {
-	ids := make([]object.ID, 0, len(e))
-	for id := range e {
-		ids = append(ids, id)
-	}
-	slices.SortFunc(ids, object.Compare)
-	list := make([]v1alpha1.InventoryEntry, 0, len(ids))
-	for _, id := range ids {
+// ids are the objects, in their order.
+func (e entries) ids() []object.ID { return slices.SortedFunc(maps.Keys(e), object.Compare) }
+
+// writeTo makes a status list the entries.
+func (e entries) writeTo(status *v1alpha1.LayerBindingStatus) error {
+	list := make([]v1alpha1.InventoryEntry, 0, len(e))
+	for _, id := range e.ids() {
 		list = append(list, e[id])
 	}
-	return list
+	return stored.Write(status, list)
+}
+
+// describe names the objects for people, with the layer that had them if it is given.
+func (e entries) describe(of layer.Ref) []string {
+	names := make([]string, 0, len(e))
+	for _, id := range e.ids() {
+		name := id.String()
+		if of.Name != "" {
+			name += " (" + of.String() + ")"
+		}
+		names = append(names, name)
+	}
+	return names
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
@@ -29,9 +30,9 @@ func TestInventoryJoinsHandOvers(t *testing.T) {
 		{bindingWith("old", listed(a, "d1")), bindingWith("new", declared)},
 		{bindingWith("new", declared), bindingWith("old", listed(a, "d1"))},
 	} {
-		joined, unreadable := inventoryOf(order)
-		if len(unreadable) > 0 {
-			t.Fatal(unreadable)
+		joined, err := inventoryOf(order, "")
+		if err != nil {
+			t.Fatal(err)
 		}
 		if diff := cmp.Diff(listed(a, "d1"), joined[a].entry); diff != "" {
 			t.Errorf("the entry that knows the object must win: %s", diff)
@@ -40,9 +41,33 @@ func TestInventoryJoinsHandOvers(t *testing.T) {
 }
 
 func TestInventoryNeverDropsWhatItCannotRead(t *testing.T) {
-	_, unreadable := inventoryOf([]*v1alpha1.LayerBinding{bindingWith("web", v1alpha1.InventoryEntry{ID: "ConfigMap/a"})})
-	if diff := cmp.Diff([]string{"ConfigMap/a"}, unreadable); diff != "" {
-		t.Error(diff)
+	damaged := bindingWith("web")
+	damaged.Status.InventoryData = []byte("what is this")
+	for _, binding := range []*v1alpha1.LayerBinding{
+		damaged, bindingWith("web", v1alpha1.InventoryEntry{ID: "ConfigMap/a"}),
+	} {
+		if _, err := inventoryOf([]*v1alpha1.LayerBinding{binding}, ""); err == nil || !strings.Contains(err.Error(), "fleet/web") {
+			t.Errorf("got %v, want an error that names the binding", err)
+		}
+	}
+}
+
+func TestAnotherClusterStartsAfresh(t *testing.T) {
+	a := configMap("a")
+	binding := bindingWith("web", listed(a, "d1"))
+	binding.Status.MemberUID = "cluster-1"
+	for member, want := range map[types.UID]v1alpha1.InventoryEntry{
+		"cluster-1": listed(a, "d1"),
+		"cluster-2": {ID: a.Key(), Version: "v1"},
+		"":          listed(a, "d1"), // not seen yet
+	} {
+		joined, err := inventoryOf([]*v1alpha1.LayerBinding{binding}, member)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, joined[a].entry); diff != "" {
+			t.Errorf("on %q: %s", member, diff)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package member
 
 import (
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/clusters/member"
 	"github.com/syncline-dev/syncline/federation/object"
 )
 
@@ -25,12 +27,31 @@ type ledger struct {
 type pages struct {
 	written map[string]*v1alpha1.LayerBinding
 	refused map[object.ID]refusal
+	// drifts are the changes by others that are told and not mended.
+	drifts map[object.ID]drift
+	// contests are the changes by others that were mended lately.
+	contests map[object.ID]contest
+}
+
+// drift is what was found when an object was last read.
+type drift struct {
+	// version is the resourceVersion that the object had then.
+	version string
+	// problem is zero if nothing was found that differs from what is wanted.
+	problem object.Problem
+}
+
+// contest counts how often others have made the same change.
+type contest struct {
+	change string
+	times  int
+	last   time.Time
 }
 
 // refusal is an object that the member did not take.
 type refusal struct {
-	// applied is the digest of what was sent: another content is tried at once.
-	applied string
+	// attempt says what was tried (see step.attempt): something else is tried at once.
+	attempt string
 	problem object.Problem
 	// terminal says that the same content will not pass by itself.
 	terminal bool
@@ -40,12 +61,19 @@ type refusal struct {
 	retryAt time.Time
 }
 
-// stands says whether the refusal is of this content.
-func (r refusal) stands(applied string) bool { return r.applied == applied }
+// stands says whether the refusal is of this attempt.
+func (r refusal) stands(attempt string) bool { return r.attempt == attempt }
 
 // lasting says whether a person should hear of it: it will not pass by itself, or has not
 // passed for a while.
 func (r refusal) lasting() bool { return r.terminal || r.attempts > 3 }
+
+func newPages() *pages {
+	return &pages{
+		written: map[string]*v1alpha1.LayerBinding{}, refused: map[object.ID]refusal{},
+		drifts: map[object.ID]drift{}, contests: map[object.ID]contest{},
+	}
+}
 
 func newLedger() *ledger {
 	return &ledger{locked: map[types.NamespacedName]*pages{}}
@@ -57,7 +85,7 @@ func (l *ledger) of(key types.NamespacedName) *pages {
 	defer l.mu.Unlock()
 	p := l.locked[key]
 	if p == nil {
-		p = &pages{written: map[string]*v1alpha1.LayerBinding{}, refused: map[object.ID]refusal{}}
+		p = newPages()
 		l.locked[key] = p
 	}
 	return p
@@ -84,51 +112,110 @@ func (l *ledger) newest(key types.NamespacedName, cached *v1alpha1.LayerBinding)
 }
 
 // Back-off of refused objects: what may pass by itself is tried again soon, what waits for
-// a person is tried rarely, since a person's change is seen at once.
+// a person is tried rarely, since a person's change is seen at once. What that person does
+// on the member, where nothing tells us of it, is asked for every lastRetry.
 const (
 	firstRetry    = time.Second
 	lastRetry     = time.Minute
 	terminalRetry = 10 * time.Minute
 )
 
+// mendedUnseen are the reasons that end with what is done on the member: rights are given,
+// another's object or claim is removed.
+var mendedUnseen = []string{member.ReasonForbidden, member.ReasonFieldConflict, reasonExists}
+
 // refuse notes a failure, and when to try again.
-func (p *pages) refuse(id object.ID, applied string, problem object.Problem, terminal bool, now time.Time) {
+func (p *pages) refuse(id object.ID, attempt string, problem object.Problem, terminal bool, now time.Time) {
 	attempts := 1
-	if before, known := p.refused[id]; known && before.applied == applied {
+	if before, known := p.refused[id]; known && before.attempt == attempt {
 		attempts = before.attempts + 1
 	}
 	wait := min(lastRetry, firstRetry<<min(attempts-1, 10))
-	if terminal {
+	switch {
+	case terminal && slices.Contains(mendedUnseen, problem.Reason):
+		wait = lastRetry
+	case terminal:
 		wait = terminalRetry
 	}
-	p.refused[id] = refusal{applied: applied, problem: problem, terminal: terminal, attempts: attempts, retryAt: now.Add(wait)}
+	p.refused[id] = refusal{attempt: attempt, problem: problem, terminal: terminal, attempts: attempts, retryAt: now.Add(wait)}
 }
 
 // accepted forgets a refusal.
 func (p *pages) accepted(id object.ID) { delete(p.refused, id) }
 
+// report remembers what was found of a drift, as long as the object stays as it was, and
+// says whether that is news.
+func (p *pages) report(id object.ID, version string, problem object.Problem) bool {
+	before := p.drifts[id].problem
+	p.drifts[id] = drift{version, problem}
+	return problem != before
+}
+
+// reported is what was found of an object that others had changed to be as it is now.
+func (p *pages) reported(id object.ID, version string) (object.Problem, bool) {
+	known, ok := p.drifts[id]
+	return known.problem, ok && known.version == version
+}
+
+// A change that others make as often as we mend it is no accident. The fifth time we stop
+// mending it at once: an autoscaler acts every 15 seconds, so that this is a minute or so.
+// A change that comes longer after we have mended it is one for itself.
+const (
+	contestMemory   = time.Minute
+	timesToContest  = 5
+	contestedRetry  = 20 * time.Second
+	contestedLonger = 10 * time.Minute
+)
+
+// contest counts a change by others, and says whether it has become one too many. An attempt
+// that was held for that reason, and whose time has come, is not.
+func (p *pages) contest(id object.ID, attempt, change string, now time.Time) (times int, contested bool) {
+	known := p.contests[id]
+	refused, isRefused := p.refused[id]
+	switch {
+	case isRefused && refused.stands(attempt) && refused.problem.Reason == reasonContested:
+		known.last = now
+		p.contests[id] = known
+		return known.times, false
+	case known.change != change || now.Sub(known.last) > contestMemory:
+		known = contest{change: change}
+	}
+	known.times, known.last = known.times+1, now
+	p.contests[id] = known
+	return known.times, known.times >= timesToContest
+}
+
+// backOff holds a contested object for longer each time.
+func (p *pages) backOff(id object.ID, attempt string, problem object.Problem, times int, now time.Time) {
+	wait := min(contestedLonger, contestedRetry<<min(max(times-timesToContest, 0), 10))
+	p.refused[id] = refusal{attempt: attempt, problem: problem, terminal: true, attempts: times, retryAt: now.Add(wait)}
+}
+
 // removing stands for the content of an object that is to be deleted.
 const removing = "(removal)"
 
-// forgetExcept forgets the refusals of objects that are neither wanted nor listed.
+// forgetExcept forgets objects that are neither wanted nor listed.
 func (p *pages) forgetExcept(objects []wanted, listed inventory) {
-	if len(p.refused) == 0 {
+	if len(p.refused)+len(p.drifts)+len(p.contests) == 0 {
 		return
 	}
 	still := make(map[object.ID]bool, len(objects))
 	for _, w := range objects {
 		still[w.ID] = true
 	}
-	maps.DeleteFunc(p.refused, func(id object.ID, _ refusal) bool {
+	isForgotten := func(id object.ID) bool {
 		_, isListed := listed[id]
 		return !still[id] && !isListed
-	})
+	}
+	maps.DeleteFunc(p.refused, func(id object.ID, _ refusal) bool { return isForgotten(id) })
+	maps.DeleteFunc(p.drifts, func(id object.ID, _ drift) bool { return isForgotten(id) })
+	maps.DeleteFunc(p.contests, func(id object.ID, _ contest) bool { return isForgotten(id) })
 }
 
-// holds says whether a content was refused and its time to be tried again has not come.
-func (p *pages) holds(id object.ID, applied string, now time.Time) bool {
+// holds says whether an attempt was refused and its time to be tried again has not come.
+func (p *pages) holds(id object.ID, attempt string, now time.Time) bool {
 	known, ok := p.refused[id]
-	return ok && known.stands(applied) && now.Before(known.retryAt)
+	return ok && known.stands(attempt) && now.Before(known.retryAt)
 }
 
 // nextRetry is how long after now the first refusal is tried again; 0 if there is none.

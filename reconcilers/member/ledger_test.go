@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/clusters/member"
 	"github.com/syncline-dev/syncline/federation/object"
 )
 
@@ -36,6 +37,10 @@ func TestRefusalsBackOff(t *testing.T) {
 	p.refuse(a, "d3", object.Problem{}, true, now)
 	if got := p.nextRetry(now); got != terminalRetry || !p.refused[a].lasting() {
 		t.Errorf("what waits for a person waits %s", got)
+	}
+	p.refuse(a, "d4", object.Problem{Reason: member.ReasonForbidden}, true, now)
+	if got := p.nextRetry(now); got != lastRetry || !p.refused[a].lasting() {
+		t.Errorf("what somebody on the member may mend unseen waits %s", got)
 	}
 	p.accepted(a)
 	if got := p.nextRetry(now); got != 0 {
@@ -73,5 +78,66 @@ func TestNewestBindingCounts(t *testing.T) {
 		if got := l.newest(key, row.cached).ResourceVersion; got != row.want {
 			t.Errorf("%s: got version %s, want %s", row.why, got, row.want)
 		}
+	}
+}
+
+// An autoscaler changes replicas every 15 seconds, and we mend it each time, until it is
+// plain that neither will give in.
+func TestContests(t *testing.T) {
+	p, a := newPages(), configMap("a")
+	now := noon
+	change := func() (int, bool) { return p.contest(a, "d1@0", "spec.replicas was changed by hpa", now) }
+	for i := range timesToContest - 1 {
+		if _, contested := change(); contested {
+			t.Fatalf("contested after %d changes", i+1)
+		}
+		now = now.Add(15 * time.Second)
+	}
+	var waits []time.Duration
+	for range 7 {
+		times, contested := change()
+		if !contested {
+			t.Fatal("the change came again in no time, and is not contested")
+		}
+		p.backOff(a, "d1@0", object.Problem{Reason: reasonContested}, times, now)
+		waits = append(waits, p.nextRetry(now))
+		now = now.Add(p.nextRetry(now))
+		if _, contested := change(); contested {
+			t.Fatal("its time has come, and it is not tried")
+		}
+		p.accepted(a)
+		now = now.Add(15 * time.Second)
+	}
+	for i, want := range []time.Duration{20, 40, 80, 160, 320, 600, 600} {
+		if waits[i] != want*time.Second {
+			t.Errorf("back-off %d is %s, not %ds", i+1, waits[i], want)
+		}
+	}
+	now = now.Add(contestMemory)
+	if times, contested := change(); contested || times != 1 {
+		t.Error("a change that comes long after the last is one for itself")
+	}
+}
+
+func TestAnotherChangeIsAnotherContest(t *testing.T) {
+	p, a := newPages(), configMap("a")
+	for i := range 3 * timesToContest {
+		change := []string{"data.a was changed by x", "data.b was changed by x"}[i%2]
+		if _, contested := p.contest(a, "d1@0", change, noon); contested {
+			t.Fatal("two fields that change in turn are no contest about one")
+		}
+	}
+}
+
+func TestDriftIsReadOnceWhileItStays(t *testing.T) {
+	p, a := newPages(), configMap("a")
+	if !p.report(a, "2", object.Problem{Reason: reasonDrifted}) || p.report(a, "2", object.Problem{Reason: reasonDrifted}) {
+		t.Error("a drift is news once")
+	}
+	if _, known := p.reported(a, "2"); !known {
+		t.Error("what was read is not remembered")
+	}
+	if _, known := p.reported(a, "3"); known {
+		t.Error("the object has changed since, and is to be read again")
 	}
 }

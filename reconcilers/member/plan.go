@@ -1,15 +1,13 @@
 package member
 
 import (
-	"fmt"
-	"slices"
+	"strconv"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
 	"github.com/syncline-dev/syncline/clusters/member"
-	"github.com/syncline-dev/syncline/federation/layer"
 	"github.com/syncline-dev/syncline/federation/object"
 )
 
@@ -40,6 +38,10 @@ const (
 	hold verb = "Hold"
 	// wait: something else must happen on the member first.
 	wait verb = "Wait"
+	// inform: others have changed it, and the layer wants that told and not mended.
+	inform verb = "Inform"
+	// leave: it stays on the member and is no longer ours.
+	leave verb = "Leave"
 )
 
 // step is one desired object and what to do about it.
@@ -56,22 +58,20 @@ type step struct {
 	unseen bool
 	// drifted says that others changed the object since we last wrote it.
 	drifted bool
-}
-
-// removal is an object that the inventory lists and no layer wants.
-type removal struct {
-	id object.ID
-	// home is the layer whose binding lists the object.
-	home  layer.Ref
-	entry v1alpha1.InventoryEntry
-	verb  verb // apply: delete it now; wait: it is going, or others must go first
-	why   string
+	// keeping is that of the object's home.
+	keeping keeping
+	// look says that the member's object is to be read before the verb is carried out.
+	look bool
+	// found is how the member's object differed from what is wanted when it was read.
+	found []object.Difference
 }
 
 // plan is what a pass does, in order.
 type plan struct {
 	steps    []step
 	removals []removal
+	// problems are those of layers whose removals wait for a person.
+	problems []object.Problem
 }
 
 // planner holds what planning looks at.
@@ -80,6 +80,10 @@ type planner struct {
 	live      live
 	pages     *pages
 	now       time.Time
+	keepings  keepings
+	// hubNamespaces are those in which the hub itself lives, if the member is the hub; nil
+	// for every other member.
+	hubNamespaces map[string]bool
 }
 
 // plan compares what is wanted with what is there. It is pure: the same values give the
@@ -91,79 +95,74 @@ func (p *planner) plan(want *desired) plan {
 		wanted[w.ID] = true
 		out.steps = append(out.steps, p.step(w))
 	}
-	for id, held := range p.inventory {
-		if !wanted[id] {
-			out.removals = append(out.removals, p.removal(id, held, want.incomplete))
-		}
-	}
-	slices.SortFunc(out.removals, func(a, b removal) int { return object.CompareApply(b.id, a.id) })
-	p.orderRemovals(out.removals)
+	p.planRemovals(&out, wanted, want.incomplete)
 	p.awaitFoundations(out.steps)
 	return out
 }
 
 // step decides about one object by what the inventory and the watches say.
 func (p *planner) step(w wanted) step {
-	s := step{object: w, applied: w.Digest, entry: p.inventory[w.ID].entry, verb: apply}
+	s := step{
+		object: w, applied: w.Digest, entry: p.inventory[w.ID].entry, verb: apply, keeping: p.keepings[w.Home],
+	}
 	seen, visible := p.live.Seen(w.ID)
 	switch {
 	case w.Held || w.unclear != "":
 		s.verb, s.why = hold, "held by a problem"
 	case visible && seen.Deleting:
 		s.verb, s.why = wait, "being deleted on the member"
+	case s.entry.Applied == "" && s.entry.UID != "" && visible && seen.UID == s.entry.UID:
+		s.verb, s.why = wait, "is being made anew"
 	case s.entry.Applied == "":
-		s.why = "new"
-	case s.entry.Applied != s.applied:
+		s.why, s.look = "new", s.keeping.adopts() != v1alpha1.AdoptAlways
+	case s.entry.Applied != s.applied && !s.overruled():
 		s.why = "changed"
 	case !visible && p.live.Synced(w.ID.GroupKind()):
 		s.why, s.drifted = "deleted by others", true
 	case !visible:
 		s.verb, s.why, s.unseen = keep, "not seen yet", true
 	case seen.UID != s.entry.UID:
-		s.why, s.drifted = "made anew by others", true
+		s.why, s.drifted, s.look = "made anew by others", true, true
 	case seen.Owned != s.entry.Owned:
-		s.why, s.drifted = "changed by others", true
+		s.why, s.drifted, s.look = "changed by others", true, true
+	case s.overruled():
+		s.why = "overruled by the member"
+	case len(s.entry.Yielded) > 0 && s.keeping.conflicts() != v1alpha1.ConflictYield:
+		s.why = "yields no longer"
 	default:
 		s.verb = keep
 	}
-	if s.verb == apply && p.pages.holds(w.ID, s.applied, p.now) {
-		s.verb, s.why = hold, "refused by the member"
+	switch {
+	case s.drifted && s.keeping.reportsDrift():
+		p.inform(&s, seen.ResourceVersion)
+	case s.verb == apply && p.pages.holds(w.ID, s.attempt(), p.now) && !(s.overruled() && s.drifted):
+		s.verb, s.why, s.look = hold, "refused by the member", false
 	}
 	return s
 }
 
-// removal decides about one object that no layer wants. While a layer holds an object that
-// could not be identified, it might be this one.
-func (p *planner) removal(id object.ID, listed held, incomplete []layer.Ref) removal {
-	r := removal{id: id, home: listed.home, entry: listed.entry, verb: apply, why: "no layer holds it"}
-	if len(incomplete) > 0 {
-		r.verb = hold
-		r.why = fmt.Sprintf("layer %s holds an object that cannot be identified, and this might be it", incomplete[0])
-		return r
-	}
-	seen, visible := p.live.Seen(id)
+// inform has a drift told instead of mended. It is looked into once for each version of the
+// object; what others have undone themselves is no drift any more.
+func (p *planner) inform(s *step, version string) {
+	problem, known := p.pages.reported(s.object.ID, version)
 	switch {
-	case visible && seen.Deleting:
-		r.verb, r.why = wait, "being deleted on the member"
-	case p.pages.holds(id, removing, p.now):
-		r.verb, r.why = hold, "refused by the member"
+	case known && problem == (object.Problem{}):
+		s.verb, s.drifted, s.look = keep, false, false
+	default:
+		s.verb, s.look = inform, s.look && !known
 	}
-	return r
 }
 
-// orderRemovals lets foundations go last: a namespace or a CRD takes along what is in it,
-// and what is in it must be seen to go by itself first.
-func (p *planner) orderRemovals(removals []removal) {
-	others := slices.ContainsFunc(removals, func(r removal) bool { return !object.Foundation(r.id) })
-	if !others {
-		return
-	}
-	for i := range removals {
-		if r := &removals[i]; object.Foundation(r.id) && r.verb == apply {
-			r.verb, r.why = wait, "what stands on it goes first"
-		}
-	}
-}
+// overruledMark follows the digest of what was sent where the member made something else of
+// it: a replica that starts tries it once, instead of taking it for done.
+const overruledMark = "!"
+
+// attempt is what the step tries: a content by the rules of one generation of its layer. An
+// edit of either is tried at once, whatever was refused before.
+func (s *step) attempt() string { return s.applied + "@" + strconv.FormatInt(s.keeping.generation, 10) }
+
+// overruled says whether the member has made something else of what was sent.
+func (s *step) overruled() bool { return s.entry.Applied == s.applied+overruledMark }
 
 // awaitFoundations holds back objects whose namespace or kind is itself desired and is
 // not in place yet.

@@ -27,7 +27,12 @@ type world struct {
 	there      map[object.ID]member.Observation
 	unsynced   []string // kinds
 	refused    map[object.ID]refusal
+	drifts     map[object.ID]drift
 	incomplete []layer.Ref
+	// kept is how the one layer wants its objects kept.
+	kept keeping
+	// hub are the namespaces of the hub, on a member that is the hub.
+	hub map[string]bool
 }
 
 func (w world) Seen(id object.ID) (member.Observation, bool) {
@@ -42,7 +47,8 @@ func (w world) plan() plan {
 	for id, entry := range w.listed {
 		listed[id] = held{entry: entry, home: home}
 	}
-	p := planner{inventory: listed, live: w, pages: &pages{refused: w.refused}, now: noon}
+	p := planner{inventory: listed, live: w, now: noon,
+		pages: &pages{refused: w.refused, drifts: w.drifts}, keepings: keepings{home: w.kept}, hubNamespaces: w.hub}
 	return p.plan(&desired{objects: w.wanted, incomplete: w.incomplete})
 }
 
@@ -54,6 +60,9 @@ func (p plan) text() []string {
 	}
 	for _, r := range p.removals {
 		lines = append(lines, fmt.Sprintf("remove(%s) %s: %s", r.verb, r.id, r.why))
+	}
+	for _, problem := range p.problems {
+		lines = append(lines, problem.Reason)
 	}
 	return lines
 }
@@ -114,17 +123,76 @@ func TestPlanForOneObject(t *testing.T) {
 		},
 		{
 			"refused, and not yet time to try again",
-			world{refused: map[object.ID]refusal{a: {applied: "d1", retryAt: noon.Add(time.Second)}}},
+			world{refused: map[object.ID]refusal{a: {attempt: "d1@0", retryAt: noon.Add(time.Second)}}},
 			"Hold ConfigMap shop/a: refused by the member",
 		},
 		{
 			"refused, and time to try again",
-			world{refused: map[object.ID]refusal{a: {applied: "d1", retryAt: noon.Add(-time.Second)}}},
+			world{refused: map[object.ID]refusal{a: {attempt: "d1@0", retryAt: noon.Add(-time.Second)}}},
 			"Apply ConfigMap shop/a: new",
 		},
 		{
+			"refused by the rules of an older generation",
+			world{refused: map[object.ID]refusal{a: {attempt: "d1@0", retryAt: noon.Add(time.Hour)}}, kept: keeping{generation: 1}},
+			"Apply ConfigMap shop/a: new",
+		},
+		{
+			"drift is only told",
+			world{
+				listed: entries{a: listed(a, "d1")}, there: sight{a: there(func(o *member.Observation) { o.Owned = "owned-2" })},
+				kept: keeping{policy: v1alpha1.SyncPolicy{Drift: v1alpha1.DriftReport}},
+			},
+			"Inform ConfigMap shop/a: changed by others",
+		},
+		{
+			"a deletion is drift, too",
+			world{listed: entries{a: listed(a, "d1")}, kept: keeping{policy: v1alpha1.SyncPolicy{Drift: v1alpha1.DriftReport}}},
+			"Inform ConfigMap shop/a: deleted by others",
+		},
+		{
+			"an edit of the layer is no drift",
+			world{
+				listed: entries{a: listed(a, "d0")}, there: sight{a: there(func(o *member.Observation) { o.Owned = "owned-2" })},
+				kept: keeping{policy: v1alpha1.SyncPolicy{Drift: v1alpha1.DriftReport}},
+			},
+			"Apply ConfigMap shop/a: changed",
+		},
+		{
+			"deleted by us to be made anew",
+			world{
+				listed: entries{a: {ID: a.Key(), Version: "v1", UID: "uid-1"}}, there: sight{a: there()},
+			},
+			"Wait ConfigMap shop/a: is being made anew",
+		},
+		{
+			"and gone",
+			world{listed: entries{a: {ID: a.Key(), Version: "v1", UID: "uid-1"}}},
+			"Apply ConfigMap shop/a: new",
+		},
+		{
+			"overruled, and known from before a restart",
+			world{listed: entries{a: listed(a, "d1!")}, there: sight{a: there()}},
+			"Apply ConfigMap shop/a: overruled by the member",
+		},
+		{
+			"overruled, and tried a moment ago",
+			world{
+				listed: entries{a: listed(a, "d1!")}, there: sight{a: there()},
+				refused: map[object.ID]refusal{a: {attempt: "d1@0", retryAt: noon.Add(time.Second)}},
+			},
+			"Hold ConfigMap shop/a: refused by the member",
+		},
+		{
+			"overruled, and then deleted by others",
+			world{
+				listed:  entries{a: listed(a, "d1!")},
+				refused: map[object.ID]refusal{a: {attempt: "d1@0", retryAt: noon.Add(time.Second)}},
+			},
+			"Apply ConfigMap shop/a: deleted by others",
+		},
+		{
 			"other content was refused",
-			world{refused: map[object.ID]refusal{a: {applied: "d0", retryAt: noon.Add(time.Hour)}}},
+			world{refused: map[object.ID]refusal{a: {attempt: "d0@0", retryAt: noon.Add(time.Hour)}}},
 			"Apply ConfigMap shop/a: new",
 		},
 	} {
@@ -193,40 +261,6 @@ func TestFoundationsComeFirst(t *testing.T) {
 		"Apply CustomResourceDefinition gateways.example.com: deleted by others",
 		"Apply ConfigMap shop/a: new",
 		"Wait Gateway other/g: waiting for CustomResourceDefinition gateways.example.com")
-}
-
-func TestRemovals(t *testing.T) {
-	ns := object.ID{Kind: "Namespace", Name: "shop"}
-	a, b := configMap("a"), configMap("b")
-	w := world{
-		listed: map[object.ID]v1alpha1.InventoryEntry{ns: listed(ns, "d1"), a: listed(a, "d1"), b: listed(b, "d1")},
-		there: map[object.ID]member.Observation{
-			ns: there(), a: there(),
-			b: there(func(o *member.Observation) { o.Deleting = true }),
-		},
-	}
-	assert := func(when string, lines ...string) {
-		t.Helper()
-		if diff := cmp.Diff(lines, w.plan().text()); diff != "" {
-			t.Errorf("%s: %s", when, diff)
-		}
-	}
-	assert("foundations go last",
-		"remove(Wait) ConfigMap shop/b: being deleted on the member",
-		"remove(Apply) ConfigMap shop/a: no layer holds it",
-		"remove(Wait) Namespace shop: what stands on it goes first")
-
-	delete(w.listed, a)
-	delete(w.listed, b)
-	assert("and when the rest is gone", "remove(Apply) Namespace shop: no layer holds it")
-
-	w.refused = map[object.ID]refusal{ns: {applied: removing, retryAt: noon.Add(time.Second)}}
-	assert("not before its time after a refusal", "remove(Hold) Namespace shop: refused by the member")
-	w.refused = nil
-
-	w.incomplete = []layer.Ref{home}
-	assert("not while it may be meant by what cannot be read",
-		"remove(Hold) Namespace shop: layer fleet/web holds an object that cannot be identified, and this might be it")
 }
 
 func TestPlanIsTheSameForTheSameWorld(t *testing.T) {

@@ -51,6 +51,7 @@ func memberChanged() predicate.Predicate {
 		return old.Generation != new.Generation ||
 			!maps.Equal(old.Labels, new.Labels) ||
 			pausedByMember(old) != pausedByMember(new) ||
+			old.Status.UID != new.Status.UID ||
 			registered(old) != registered(new)
 	})
 }

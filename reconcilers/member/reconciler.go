@@ -2,7 +2,6 @@ package member
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -16,8 +15,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
+	"github.com/syncline-dev/syncline/api/v1alpha1"
 	"github.com/syncline-dev/syncline/clusters/member"
 	"github.com/syncline-dev/syncline/federation/layer"
+	"github.com/syncline-dev/syncline/federation/object"
 	"github.com/syncline-dev/syncline/reconcilers/hub"
 	"github.com/syncline-dev/syncline/reconcilers/revision"
 )
@@ -40,10 +41,15 @@ type Reconciler struct {
 	Folds *layer.Cache
 	// Events tells people, on the bindings and layers that they look at.
 	Events events.EventRecorder
-	// HubID marks our objects on members; Identity is this replica's name.
-	HubID, Identity string
+	// HubID marks our objects on members, and is the UID of the hub's kube-system namespace;
+	// Identity is this replica's name, SystemNamespace where it runs.
+	HubID, Identity, SystemNamespace string
 	// Clock gives the time of verdicts.
 	Clock clock.PassiveClock
+	// AllowDuplicates serves a cluster that is registered more than once under each name.
+	AllowDuplicates bool
+	// OrphanAfter is how long a deleted layer waits for a member that cannot be reached.
+	OrphanAfter time.Duration
 
 	ledger *ledger
 }
@@ -62,14 +68,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, req mcreconcile.Request) (re
 	if snap.member == nil {
 		return hub.Outcome(r.release(ctx, snap))
 	}
+	pass := &pass{snapshot: snap, connection: r.connect(key), pages: r.ledger.of(key), now: now}
+	if pass.introduces() {
+		r.ledger.close(key)                               // what it holds is about another cluster
+		return hub.Outcome(r.recordMember(ctx, pass, "")) // the hub's watch will call again
+	}
 	if err := r.bind(ctx, snap); err != nil {
 		return hub.Outcome(err)
 	}
-	connection := r.connect(key)
-	pass := &pass{
-		snapshot: snap, connection: connection, desired: r.fold(ctx, snap, connection),
-		pages: r.ledger.of(key), now: now,
-	}
+	pass.desired = r.fold(ctx, snap, pass.connection)
 	if err := r.serve(ctx, pass); err != nil {
 		return hub.Outcome(err)
 	}
@@ -86,7 +93,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, req mcreconcile.Request) (re
 	if pass.report.stopped() || pass.report.cleared && pass.removalsWait() {
 		return reconcile.Result{RequeueAfter: heldRetry}, nil
 	}
-	return reconcile.Result{RequeueAfter: pass.pages.nextRetry(now)}, nil
+	if retry := pass.pages.nextRetry(now); retry > 0 {
+		pass.wakeIn(retry)
+	}
+	return reconcile.Result{RequeueAfter: pass.wake}, nil
 }
 
 // heldRetry is when a pass is made again that was held up by what no watch will tell of: the
@@ -103,6 +113,25 @@ type pass struct {
 	// plan and report are the last of the pass.
 	plan   plan
 	report report
+	// held is what the bindings listed before the pass.
+	held inventory
+	// twin is another MemberCluster that is the same cluster; nil if there is none.
+	twin *v1alpha1.MemberCluster
+	// hubNamespaces are those in which the hub lives, if the member is the hub.
+	hubNamespaces map[string]bool
+	// barred is why the member is not written to although it answers; nil if it may be.
+	barred *object.Problem
+	// orphans names what the pass has left on a member that is out of reach.
+	orphans []string
+	// wake is when the pass is to be made again at the latest; 0 for never.
+	wake time.Duration
+}
+
+// wakeIn has the pass made again after a time.
+func (p *pass) wakeIn(d time.Duration) {
+	if p.wake == 0 || d < p.wake {
+		p.wake = max(d, time.Millisecond)
+	}
 }
 
 // connection is how far the member can be reached.
@@ -124,31 +153,33 @@ func (r *Reconciler) connect(key types.NamespacedName) connection {
 // serve brings the member closer to what its layers want: plan, apply, and plan again
 // where a namespace or a kind came into place on which others waited.
 func (r *Reconciler) serve(ctx context.Context, p *pass) error {
-	bindings := p.bindings()
-	held, unreadable := inventoryOf(bindings)
-	if len(unreadable) > 0 {
-		return reconcile.TerminalError(fmt.Errorf("inventory of member %s has entries that cannot be read: %v", p.key, unreadable))
+	held, err := inventoryOf(p.bindings(), p.connection.reach.UID)
+	if err != nil {
+		return reconcile.TerminalError(err)
 	}
-	p.report = newReport(held)
+	if err := r.identify(ctx, p); err != nil {
+		return err
+	}
+	p.held, p.report = held, newReport(held)
 	p.pages.forgetExcept(p.desired.objects, held)
-	planner := &planner{inventory: held, live: unseen{}, pages: p.pages, now: p.now}
+	planner := &planner{inventory: held, live: unseen{}, pages: p.pages, now: p.now, keepings: p.keepings(), hubNamespaces: p.hubNamespaces}
 	if p.connection.member != nil {
 		planner.live = p.connection.member
 		p.connection.member.Observe(kindsOf(p.desired, held)...)
 	}
 	p.plan = planner.plan(p.desired)
-	if !p.connection.usable() || p.paused != "" {
+	if !p.connection.usable() || p.paused != "" || p.barred != nil {
 		return nil
 	}
 	if err := r.declare(ctx, p); err != nil {
 		return err
 	}
 	executor := &executor{member: p.connection.member, hub: r.HubID, pages: p.pages, now: p.now}
-	executor.apply(ctx, p.plan.steps, &p.report)
+	executor.bring(ctx, p.plan.steps, &p.report)
 	if p.report.foundations {
 		planner.inventory = held.with(p.report.entries)
 		p.plan = planner.plan(p.desired)
-		executor.apply(ctx, p.plan.steps, &p.report)
+		executor.bring(ctx, p.plan.steps, &p.report)
 	}
 	executor.remove(ctx, p.plan.removals, &p.report)
 	r.logOutcome(ctx, p)

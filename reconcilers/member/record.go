@@ -1,19 +1,17 @@
 package member
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
 	"github.com/syncline-dev/syncline/federation/convergence"
 	"github.com/syncline-dev/syncline/federation/layer"
 	"github.com/syncline-dev/syncline/federation/object"
-	"github.com/syncline-dev/syncline/reconcilers/hub"
 	"github.com/syncline-dev/syncline/reconcilers/stack"
 )
 
@@ -25,8 +23,9 @@ import (
 func (r *Reconciler) record(ctx context.Context, p *pass) error {
 	lists := p.inventories()
 	placed := slices.Clone(p.placed)
+	had := p.listed()
 	slices.SortStableFunc(placed, func(a, b stack.Placed) int {
-		return gain(b, lists[b.Ref()]) - gain(a, lists[a.Ref()])
+		return gain(b, lists, had) - gain(a, lists, had)
 	})
 	converged := 0
 	for i := range placed {
@@ -34,9 +33,10 @@ func (r *Reconciler) record(ctx context.Context, p *pass) error {
 		if verdict.State == v1alpha1.StateConverged {
 			converged++
 		}
-		written, err := r.writeBinding(ctx, p.snapshot, placed[i].Binding, func(status *v1alpha1.LayerBindingStatus) {
+		written, err := r.writeBinding(ctx, p.snapshot, placed[i].Binding, func(status *v1alpha1.LayerBindingStatus) error {
 			*status = convergence.Record(*status, verdict, placed[i].Binding.Generation, metav1.NewTime(p.now))
-			status.Inventory = lists[placed[i].Ref()].sorted()
+			status.MemberUID = cmp.Or(p.connection.reach.UID, status.MemberUID)
+			return lists[placed[i].Ref()].writeTo(status)
 		})
 		if err != nil {
 			return err
@@ -46,36 +46,53 @@ func (r *Reconciler) record(ctx context.Context, p *pass) error {
 	if err := r.recordLeaving(ctx, p, lists); err != nil {
 		return err
 	}
-	r.tellMended(p)
-	return r.recordMember(ctx, p, converged)
+	r.tellAll(p)
+	return r.recordMember(ctx, p, fmt.Sprintf("%d/%d", converged, len(p.placed)))
+}
+
+// listed counts what each binding listed before the pass.
+func (p *pass) listed() map[layer.Ref]int {
+	counts := map[layer.Ref]int{}
+	for _, held := range p.held {
+		counts[held.home]++
+	}
+	return counts
 }
 
 // gain is how many objects a binding's inventory grows by.
-func gain(p stack.Placed, list entries) int {
-	return len(list) - len(p.Binding.Status.Inventory)
+func gain(p stack.Placed, lists map[layer.Ref]entries, had map[layer.Ref]int) int {
+	return len(lists[p.Ref()]) - had[p.Ref()]
 }
 
 // recordLeaving lets the bindings go whose objects are all gone, and says of the others
 // what they wait for.
 func (r *Reconciler) recordLeaving(ctx context.Context, p *pass, lists map[layer.Ref]entries) error {
-	for _, binding := range p.leaving {
-		left := lists[refOf(binding)]
-		if len(left) == 0 {
-			if _, err := r.letGo(ctx, binding); err != nil {
-				return err
-			}
-			continue
-		}
-		verdict := convergence.Judge(p.observeLeaving(binding))
-		_, err := r.writeBinding(ctx, p.snapshot, binding, func(status *v1alpha1.LayerBindingStatus) {
-			*status = convergence.Record(*status, verdict, binding.Generation, metav1.NewTime(p.now))
-			status.Inventory = left.sorted()
-		})
-		if err != nil {
+	for _, d := range p.leaving {
+		if err := r.recordDeparture(ctx, p, d, lists[refOf(d.binding)]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (r *Reconciler) recordDeparture(ctx context.Context, p *pass, d departure, left entries) error {
+	if len(left) == 0 {
+		_, err := r.letGo(ctx, d.binding)
+		return err
+	}
+	if due, waits := r.overdue(p, d); waits {
+		if due == 0 {
+			return r.giveUp(ctx, p, d, left)
+		}
+		p.wakeIn(due)
+	}
+	verdict := convergence.Judge(p.observeLeaving(d.binding))
+	_, err := r.writeBinding(ctx, p.snapshot, d.binding, func(status *v1alpha1.LayerBindingStatus) error {
+		*status = convergence.Record(*status, verdict, d.binding.Generation, metav1.NewTime(p.now))
+		status.MemberUID = cmp.Or(p.connection.reach.UID, status.MemberUID)
+		return left.writeTo(status)
+	})
+	return err
 }
 
 // inventories are the lists of all bindings after the pass: an object that is wanted is
@@ -113,11 +130,7 @@ func (p *pass) observe(placed *stack.Placed) convergence.Observation {
 		}
 	}
 	o.Objects = append(o.Objects, p.observeRemovals(placed.Ref())...)
-	for _, problem := range p.desired.problems {
-		if problem.Layer == placed.Ref().String() {
-			o.Problems = append(o.Problems, problem)
-		}
-	}
+	o.Problems = append(p.problemsOf(placed.Ref()), p.yielded(placed.Ref())...)
 	return o
 }
 
@@ -125,7 +138,36 @@ func (p *pass) observeLeaving(binding *v1alpha1.LayerBinding) convergence.Observ
 	o := p.observation()
 	o.Revision, o.LayerGeneration = binding.Status.Revision, binding.Status.LayerGeneration
 	o.Objects = p.observeRemovals(refOf(binding))
+	o.Problems = p.problemsOf(refOf(binding))
 	return o
+}
+
+// problemsOf are the problems of which a layer is to blame.
+func (p *pass) problemsOf(ref layer.Ref) []object.Problem {
+	var found []object.Problem
+	for _, problem := range slices.Concat(p.desired.problems, p.plan.problems) {
+		if problem.Layer == ref.String() {
+			found = append(found, problem)
+		}
+	}
+	return found
+}
+
+// yielded tells of the fields of a layer's objects that were left to others.
+func (p *pass) yielded(ref layer.Ref) []object.Problem {
+	var found []object.Problem
+	for _, s := range p.plan.steps {
+		if s.object.Home != ref {
+			continue
+		}
+		for _, field := range p.report.entries[s.object.ID].Yielded {
+			found = append(found, object.Problem{
+				Severity: object.Warning, Layer: ref.String(), Object: s.object.ID, Path: field.Path, Reason: "Yielded",
+				Detail: "it is left to " + field.Manager,
+			})
+		}
+	}
+	return found
 }
 
 // observation is what holds for every layer on the member.
@@ -134,6 +176,7 @@ func (p *pass) observation() convergence.Observation {
 		Reachable: p.connection.usable(),
 		LastSeen:  p.lastSeen(),
 		Paused:    p.paused != "" || p.report.stopped(),
+		Barred:    p.barred,
 	}
 }
 
@@ -148,10 +191,13 @@ func (p *pass) observeStep(s *step) convergence.Object {
 		o.Problem = &problem
 	case s.object.unclear != "":
 		o.Problem = p.problem(s.object.Home, id, "Unclear", s.object.unclear)
+	case s.verb == inform:
+		problem := p.drift(s)
+		o.Problem = &problem
 	case s.verb == wait:
 		o.Waits = s.why
 	}
-	if refused, known := p.pages.refused[id]; known && refused.stands(s.applied) {
+	if refused, known := p.pages.refused[id]; known && refused.stands(s.attempt()) {
 		if refused.lasting() {
 			o.Problem = &refused.problem
 		} else {
@@ -181,13 +227,25 @@ func (p *pass) observeRemovals(ref layer.Ref) []convergence.Object {
 		if _, listed := p.report.entries[r.id]; !listed {
 			continue
 		}
-		o := convergence.Object{ID: r.id, Waits: "is to be deleted: " + r.why}
+		o := convergence.Object{ID: r.id, Waits: r.fate()}
 		if refused, known := p.pages.refused[r.id]; known && refused.stands(removing) && refused.lasting() {
 			o.Problem = &refused.problem
 		}
 		going = append(going, o)
 	}
 	return going
+}
+
+// drift is what is known of a drift that is only told.
+func (p *pass) drift(s *step) object.Problem {
+	if p.connection.member != nil {
+		if seen, visible := p.connection.member.Seen(s.object.ID); visible {
+			if problem, known := p.pages.reported(s.object.ID, seen.ResourceVersion); known {
+				return problem
+			}
+		}
+	}
+	return drifted(s)
 }
 
 // cause is the problem that holds an object: the first error that names it.
@@ -213,54 +271,4 @@ func (p *pass) lastSeen() metav1.Time {
 		return *p.member.Status.LastSeen
 	}
 	return metav1.Time{}
-}
-
-// recordMember writes what the owner knows of the member.
-func (r *Reconciler) recordMember(ctx context.Context, p *pass, converged int) error {
-	after := p.member.DeepCopy()
-	status := &after.Status
-	status.Owner = r.Identity
-	status.Layers = fmt.Sprintf("%d/%d", converged, len(p.placed))
-	reach := p.connection.reach
-	if reach.Version != "" {
-		status.Version = reach.Version
-	}
-	if reach.UID != "" {
-		status.UID = reach.UID
-	}
-	reachable := metav1.Condition{Type: v1alpha1.ConditionReachable, Status: metav1.ConditionTrue, Reason: "Reachable"}
-	status.LastSeen = nil
-	switch {
-	case p.connection.member == nil || reach.Since.IsZero():
-		reachable.Status, reachable.Reason, reachable.Message = metav1.ConditionUnknown, "Connecting", "the member has not answered yet"
-	case !reach.Reachable:
-		reachable.Status, reachable.Reason, reachable.Message = metav1.ConditionFalse, "Unreachable", reach.Err
-	}
-	if seen := p.lastSeen(); reachable.Status != metav1.ConditionTrue && !seen.IsZero() {
-		status.LastSeen = &seen
-	}
-	hub.SetCondition(after, reachable)
-	hub.SummarizeMember(after)
-	_, err := hub.PatchStatus(ctx, r.Client, p.member, after)
-	return err
-}
-
-// tellMended tells people, once, what others had changed and is mended.
-func (r *Reconciler) tellMended(p *pass) {
-	const most = 5
-	byHome := map[layer.Ref][]string{}
-	for _, s := range p.plan.steps {
-		if slices.Contains(p.report.mended, s.object.ID) {
-			byHome[s.object.Home] = append(byHome[s.object.Home], s.object.ID.String())
-		}
-	}
-	for _, placed := range p.placed {
-		names := byHome[placed.Ref()]
-		if len(names) == 0 {
-			continue
-		}
-		count := len(names)
-		r.Events.Eventf(placed.Binding, nil, corev1.EventTypeNormal, "DriftMended", "Apply",
-			"%d changed or deleted by others on %s and put back: %s", count, p.key, strings.Join(names[:min(count, most)], ", "))
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -35,8 +36,13 @@ const rememberedFolds = 512
 type Config struct {
 	// Revisions reads what layers say.
 	Revisions *revision.Store
-	// HubID and Identity are those of the connections.
-	HubID, Identity string
+	// HubID and Identity are those of the connections, SystemNamespace is where the manager
+	// runs.
+	HubID, Identity, SystemNamespace string
+	// AllowDuplicates serves a cluster that is registered more than once under each name.
+	AllowDuplicates bool
+	// OrphanAfter is how long a deleted layer waits for a member that cannot be reached.
+	OrphanAfter time.Duration
 	// Concurrency is how many members are served at the same time.
 	Concurrency int
 }
@@ -52,7 +58,8 @@ func Setup(mgr mcmanager.Manager, connections *Connections, config Config) error
 	reconciler := &Reconciler{
 		Client: local.GetClient(), Revisions: config.Revisions, Members: connections.provider,
 		Folds: layer.NewCache(rememberedFolds), Events: local.GetEventRecorder("syncline"),
-		HubID: config.HubID, Identity: config.Identity, Clock: clock.RealClock{}, ledger: newLedger(),
+		HubID: config.HubID, Identity: config.Identity, SystemNamespace: config.SystemNamespace,
+		AllowDuplicates: config.AllowDuplicates, OrphanAfter: config.OrphanAfter, Clock: clock.RealClock{}, ledger: newLedger(),
 	}
 	ctrl, err := mccontroller.New("member", mgr, mccontroller.Options{
 		Reconciler: reconciler, MaxConcurrentReconciles: config.Concurrency,
@@ -64,7 +71,7 @@ func Setup(mgr mcmanager.Manager, connections *Connections, config Config) error
 	cache := local.GetCache()
 	sources := []source.TypedSource[mcreconcile.Request]{
 		&connections.members,
-		source.TypedKind(cache, client.Object(&v1alpha1.MemberCluster{}), enqueue(memberItself), memberChanged()),
+		source.TypedKind(cache, client.Object(&v1alpha1.MemberCluster{}), enqueue(reconciler.memberAndTwins), memberChanged()),
 		source.TypedKind(cache, client.Object(&v1alpha1.Layer{}), enqueue(reconciler.membersOf), layerChanged()),
 		source.TypedKind(cache, client.Object(&v1alpha1.ClusterLayer{}), enqueue(reconciler.membersOf), layerChanged()),
 		source.TypedKind(cache, client.Object(&v1alpha1.LayerBinding{}), enqueue(memberOfBinding), lifeChanged()),
@@ -140,8 +147,24 @@ func keyOf(name multicluster.ClusterName) (types.NamespacedName, error) {
 	return types.NamespacedName{Namespace: namespace, Name: cluster}, nil
 }
 
-func memberItself(_ context.Context, o client.Object) []types.NamespacedName {
-	return []types.NamespacedName{client.ObjectKeyFromObject(o)}
+// memberAndTwins are a member and those that are the same cluster: they have to know of each
+// other.
+func (r *Reconciler) memberAndTwins(ctx context.Context, o client.Object) []types.NamespacedName {
+	keys := []types.NamespacedName{client.ObjectKeyFromObject(o)}
+	uid := o.(*v1alpha1.MemberCluster).Status.UID
+	if uid == "" {
+		return keys
+	}
+	same, err := hub.MembersWithUID(ctx, r.Client, uid)
+	if err != nil {
+		log.FromContext(ctx).Error(err, "a cluster that is registered twice may be noticed late")
+	}
+	for i := range same {
+		if key := client.ObjectKeyFromObject(&same[i]); key != keys[0] {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 func memberOfBinding(_ context.Context, o client.Object) []types.NamespacedName {

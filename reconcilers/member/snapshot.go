@@ -25,7 +25,7 @@ type snapshot struct {
 	// placed are the layers on the member, in no order.
 	placed []stack.Placed
 	// leaving are the bindings whose layer is no longer on the member.
-	leaving []*v1alpha1.LayerBinding
+	leaving []departure
 }
 
 // refOf names the layer of a binding as folds do.
@@ -73,7 +73,11 @@ func (r *Reconciler) look(ctx context.Context, key types.NamespacedName) (*snaps
 		}
 	}
 	for _, binding := range byLayer {
-		snap.leaving = append(snap.leaving, binding)
+		departure, err := r.departure(ctx, binding)
+		if err != nil {
+			return nil, err
+		}
+		snap.leaving = append(snap.leaving, departure)
 	}
 	return snap, nil
 }

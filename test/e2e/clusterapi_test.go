@@ -152,6 +152,7 @@ metadata: {name: other}
 spec:
   order: 100
   clusterSelector: $SELECTOR
+  sync: {allowEmpty: true}
   manifests:
   - {apiVersion: v1, kind: ConfigMap, metadata: {name: other, namespace: $NS}, data: {greeting: salut}}
 `

@@ -44,6 +44,7 @@ metadata: {name: gadgets}
 spec:
   order: 100
   clusterSelector: {}
+  sync: {pruneCascading: true}
   manifests:
   - apiVersion: $NS.example.com/v1
     kind: Gadget

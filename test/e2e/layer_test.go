@@ -112,6 +112,7 @@ metadata: {name: extra}
 spec:
   order: 200
   clusterSelector: {}
+  sync: {pruneCascading: true}
   manifests:
   - {apiVersion: v1, kind: ConfigMap, metadata: {name: extra, namespace: $NS}, data: {a: b}}
   - {apiVersion: v1, kind: Namespace, metadata: {name: $NS-extra}}
