@@ -114,15 +114,10 @@ func (r *Reconciler) declare(ctx context.Context, p *pass) error {
 			continue
 		}
 		written, err := r.writeBinding(ctx, p.snapshot, placed.Binding, func(status *v1alpha1.LayerBindingStatus) error {
-			listed, err := inventoryOf([]*v1alpha1.LayerBinding{placed.Binding}, p.connection.reach.UID)
-			if err != nil {
-				return err
-			}
-			all := entries{}
-			for id, held := range listed {
+			all := maps.Clone(missing)
+			for id, held := range p.before.join([]*v1alpha1.LayerBinding{placed.Binding}, p.connection.reach.UID) {
 				all[id] = held.entry
 			}
-			maps.Copy(all, missing)
 			status.MemberUID = p.connection.reach.UID
 			return all.writeTo(status)
 		})
@@ -131,6 +126,7 @@ func (r *Reconciler) declare(ctx context.Context, p *pass) error {
 		}
 		placed.Binding = written
 		maps.Copy(p.report.entries, missing)
+		maps.Copy(p.report.declared, missing)
 	}
 	return nil
 }

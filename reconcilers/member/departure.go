@@ -123,7 +123,7 @@ func (r *Reconciler) letGo(ctx context.Context, binding *v1alpha1.LayerBinding) 
 func (r *Reconciler) release(ctx context.Context, snap *snapshot) error {
 	for _, d := range snap.leaving {
 		// What cannot be read is no reason to hold up the deletion of a cluster.
-		held, err := inventoryOf([]*v1alpha1.LayerBinding{d.binding}, "")
+		lists, err := listsOf(d.binding)
 		if err != nil {
 			log.FromContext(ctx).Error(err, "the objects that stay on the member are not known")
 		}
@@ -131,8 +131,8 @@ func (r *Reconciler) release(ctx context.Context, snap *snapshot) error {
 		if err != nil {
 			return err
 		}
-		if released && len(held) > 0 {
-			r.tellOrphans(ctx, snap, d.binding, fmt.Sprintf("member %s left", snap.key), newReport(held).entries)
+		if left := lists[refOf(d.binding)]; released && len(left) > 0 {
+			r.tellOrphans(ctx, snap, d.binding, fmt.Sprintf("member %s left", snap.key), left)
 		}
 	}
 	r.ledger.close(snap.key)

@@ -32,6 +32,9 @@ type report struct {
 	// entries are the new inventory entries by object, of steps and of removals that are
 	// not yet seen to be gone.
 	entries entries
+	// declared are the objects that were listed for the first time in this pass, before they
+	// were sent.
+	declared entries
 	// foundations says that a namespace or CRD was applied: others may no longer wait.
 	foundations bool
 	// sent and refused count what the member took and what it did not.
@@ -178,6 +181,7 @@ func (e *executor) settle(s *step, out outcome, done *report) {
 		fault := member.Classify(out.err)
 		e.pages.refuse(id, s.attempt(), refusedBy(fault, home, id), terminal(fault), e.now)
 		done.refused++
+		done.retract(id, fault)
 		s.verb, s.why = hold, "refused by the member"
 		return
 	case out.recreating:
@@ -202,6 +206,14 @@ func (e *executor) settle(s *step, out outcome, done *report) {
 	}
 	done.entries[id] = s.entry
 	done.foundations = done.foundations || object.Foundation(id)
+}
+
+// retract takes an object off the inventory that was listed to be made and was not, since that
+// is forbidden: nobody could ever find out that it is not there.
+func (r *report) retract(id object.ID, fault member.Failure) {
+	if _, declared := r.declared[id]; declared && fault.Reason == member.ReasonForbidden {
+		delete(r.entries, id)
+	}
 }
 
 // entryOf is what the inventory knows of an object that was just applied.
@@ -287,7 +299,7 @@ func (e *executor) removeOne(ctx context.Context, r removal) (isGone bool, err e
 
 // newReport starts from what the inventory lists.
 func newReport(listed inventory) report {
-	r := report{entries: entries{}}
+	r := report{entries: entries{}, declared: entries{}}
 	for id, held := range listed {
 		r.entries[id] = held.entry
 	}
@@ -327,6 +339,7 @@ func marked(w wanted, hub string) *unstructured.Unstructured {
 	metadata["labels"] = with(metadata["labels"], v1alpha1.LabelHub, hub)
 	metadata["annotations"] = with(metadata["annotations"], v1alpha1.AnnotationLayer, w.Home.String())
 	content["metadata"] = metadata
+	object.EncodeStringData(content)
 	return &unstructured.Unstructured{Object: content}
 }
 

@@ -32,23 +32,41 @@ func (i inventory) with(changed entries) inventory {
 	return out
 }
 
-// inventoryOf joins the inventories of bindings. Of two entries for one object the one
-// that knows more counts. What is known of objects on another cluster than the one of the
-// UID, if that is known, is forgotten: which they are still counts. The error is an inventory
-// that cannot be read: nothing may be concluded from the rest.
-func inventoryOf(bindings []*v1alpha1.LayerBinding, member types.UID) (inventory, error) {
-	joined := inventory{}
+// lists are what each binding of a member lists, as it stands there.
+type lists map[layer.Ref]entries
+
+// listsOf reads the inventories of bindings. The error is one that cannot be read: nothing may
+// be concluded from the rest.
+func listsOf(bindings ...*v1alpha1.LayerBinding) (lists, error) {
+	all := lists{}
 	for _, binding := range bindings {
-		list, err := stored.Read(&binding.Status)
+		stored, err := stored.Read(&binding.Status)
 		if err != nil {
 			return nil, fmt.Errorf("inventory of binding %s/%s: %w", binding.Namespace, binding.Name, err)
 		}
-		for _, entry := range list {
+		list := make(entries, len(stored))
+		for _, entry := range stored {
 			id, err := object.ParseKey(entry.ID)
 			if err != nil {
 				return nil, fmt.Errorf("inventory of binding %s/%s: %w", binding.Namespace, binding.Name, err)
 			}
-			if about := binding.Status.MemberUID; about != "" && member != "" && about != member {
+			list[id] = entry
+		}
+		all[refOf(binding)] = list
+	}
+	return all, nil
+}
+
+// join is the inventory of a member. Of two entries for one object the one that knows more
+// counts. What bindings know of objects on another cluster than the one of the UID, if that
+// is known, is forgotten: which they are still counts.
+func (l lists) join(bindings []*v1alpha1.LayerBinding, member types.UID) inventory {
+	joined := inventory{}
+	for _, binding := range bindings {
+		about := binding.Status.MemberUID
+		another := about != "" && member != "" && about != member
+		for id, entry := range l[refOf(binding)] {
+			if another {
 				entry = v1alpha1.InventoryEntry{ID: entry.ID, Version: entry.Version}
 			}
 			if known, ok := joined[id]; !ok || known.entry.UID == "" {
@@ -56,7 +74,7 @@ func inventoryOf(bindings []*v1alpha1.LayerBinding, member types.UID) (inventory
 			}
 		}
 	}
-	return joined, nil
+	return joined
 }
 
 // entries is an inventory under construction: what one binding will list.
@@ -64,6 +82,13 @@ type entries map[object.ID]v1alpha1.InventoryEntry
 
 // ids are the objects, in their order.
 func (e entries) ids() []object.ID { return slices.SortedFunc(maps.Keys(e), object.Compare) }
+
+func (e entries) equal(other entries) bool {
+	return maps.EqualFunc(e, other, func(a, b v1alpha1.InventoryEntry) bool {
+		return a.ID == b.ID && a.Version == b.Version && a.UID == b.UID &&
+			a.Applied == b.Applied && a.Owned == b.Owned && slices.Equal(a.Yielded, b.Yielded)
+	})
+}
 
 // writeTo makes a status list the entries.
 func (e entries) writeTo(status *v1alpha1.LayerBindingStatus) error {

@@ -23,6 +23,15 @@ func bindingWith(name string, entries ...v1alpha1.InventoryEntry) *v1alpha1.Laye
 	}
 }
 
+func join(t *testing.T, member types.UID, bindings ...*v1alpha1.LayerBinding) inventory {
+	t.Helper()
+	lists, err := listsOf(bindings...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lists.join(bindings, member)
+}
+
 func TestInventoryJoinsHandOvers(t *testing.T) {
 	a := configMap("a")
 	declared := v1alpha1.InventoryEntry{ID: a.Key(), Version: "v1"}
@@ -30,10 +39,7 @@ func TestInventoryJoinsHandOvers(t *testing.T) {
 		{bindingWith("old", listed(a, "d1")), bindingWith("new", declared)},
 		{bindingWith("new", declared), bindingWith("old", listed(a, "d1"))},
 	} {
-		joined, err := inventoryOf(order, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		joined := join(t, "", order...)
 		if diff := cmp.Diff(listed(a, "d1"), joined[a].entry); diff != "" {
 			t.Errorf("the entry that knows the object must win: %s", diff)
 		}
@@ -46,7 +52,7 @@ func TestInventoryNeverDropsWhatItCannotRead(t *testing.T) {
 	for _, binding := range []*v1alpha1.LayerBinding{
 		damaged, bindingWith("web", v1alpha1.InventoryEntry{ID: "ConfigMap/a"}),
 	} {
-		if _, err := inventoryOf([]*v1alpha1.LayerBinding{binding}, ""); err == nil || !strings.Contains(err.Error(), "fleet/web") {
+		if _, err := listsOf(binding); err == nil || !strings.Contains(err.Error(), "fleet/web") {
 			t.Errorf("got %v, want an error that names the binding", err)
 		}
 	}
@@ -61,10 +67,7 @@ func TestAnotherClusterStartsAfresh(t *testing.T) {
 		"cluster-2": {ID: a.Key(), Version: "v1"},
 		"":          listed(a, "d1"), // not seen yet
 	} {
-		joined, err := inventoryOf([]*v1alpha1.LayerBinding{binding}, member)
-		if err != nil {
-			t.Fatal(err)
-		}
+		joined := join(t, member, binding)
 		if diff := cmp.Diff(want, joined[a].entry); diff != "" {
 			t.Errorf("on %q: %s", member, diff)
 		}

@@ -135,7 +135,7 @@ func (p *planner) step(w wanted) step {
 	switch {
 	case s.drifted && s.keeping.reportsDrift():
 		p.inform(&s, seen.ResourceVersion)
-	case s.verb == apply && p.pages.holds(w.ID, s.attempt(), p.now) && !(s.overruled() && s.drifted):
+	case s.verb == apply && p.holds(&s):
 		s.verb, s.why, s.look = hold, "refused by the member", false
 	}
 	return s
@@ -151,6 +151,15 @@ func (p *planner) inform(s *step, version string) {
 	default:
 		s.verb, s.look = inform, s.look && !known
 	}
+}
+
+// holds says whether what the step tries was refused and its time has not come. What was
+// overruled, and has been changed by others since, is another matter.
+func (p *planner) holds(s *step) bool {
+	if s.overruled() && s.drifted {
+		return false
+	}
+	return p.pages.holds(s.object.ID, s.attempt(), p.now)
 }
 
 // overruledMark follows the digest of what was sent where the member made something else of

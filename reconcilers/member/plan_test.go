@@ -47,8 +47,10 @@ func (w world) plan() plan {
 	for id, entry := range w.listed {
 		listed[id] = held{entry: entry, home: home}
 	}
-	p := planner{inventory: listed, live: w, now: noon,
-		pages: &pages{refused: w.refused, drifts: w.drifts}, keepings: keepings{home: w.kept}, hubNamespaces: w.hub}
+	p := planner{
+		inventory: listed, live: w, now: noon, pages: &pages{refused: w.refused, drifts: w.drifts},
+		keepings: keepings{home: w.kept}, hubNamespaces: w.hub,
+	}
 	return p.plan(&desired{objects: w.wanted, incomplete: w.incomplete})
 }
 

@@ -113,8 +113,8 @@ type pass struct {
 	// plan and report are the last of the pass.
 	plan   plan
 	report report
-	// held is what the bindings listed before the pass.
-	held inventory
+	// before is what the bindings listed before the pass.
+	before lists
 	// twin is another MemberCluster that is the same cluster; nil if there is none.
 	twin *v1alpha1.MemberCluster
 	// hubNamespaces are those in which the hub lives, if the member is the hub.
@@ -153,14 +153,15 @@ func (r *Reconciler) connect(key types.NamespacedName) connection {
 // serve brings the member closer to what its layers want: plan, apply, and plan again
 // where a namespace or a kind came into place on which others waited.
 func (r *Reconciler) serve(ctx context.Context, p *pass) error {
-	held, err := inventoryOf(p.bindings(), p.connection.reach.UID)
-	if err != nil {
+	var err error
+	if p.before, err = listsOf(p.bindings()...); err != nil {
 		return reconcile.TerminalError(err)
 	}
 	if err := r.identify(ctx, p); err != nil {
 		return err
 	}
-	p.held, p.report = held, newReport(held)
+	held := p.before.join(p.bindings(), p.connection.reach.UID)
+	p.report = newReport(held)
 	p.pages.forgetExcept(p.desired.objects, held)
 	planner := &planner{inventory: held, live: unseen{}, pages: p.pages, now: p.now, keepings: p.keepings(), hubNamespaces: p.hubNamespaces}
 	if p.connection.member != nil {

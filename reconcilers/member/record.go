@@ -21,12 +21,10 @@ import (
 // Bindings that gain objects are written before those that lose them: between the writes
 // an object whose home changed is listed twice, and never not at all.
 func (r *Reconciler) record(ctx context.Context, p *pass) error {
-	lists := p.inventories()
+	after := p.inventories()
 	placed := slices.Clone(p.placed)
-	had := p.listed()
-	slices.SortStableFunc(placed, func(a, b stack.Placed) int {
-		return gain(b, lists, had) - gain(a, lists, had)
-	})
+	gain := func(of stack.Placed) int { return len(after[of.Ref()]) - len(p.before[of.Ref()]) }
+	slices.SortStableFunc(placed, func(a, b stack.Placed) int { return gain(b) - gain(a) })
 	converged := 0
 	for i := range placed {
 		verdict := convergence.Judge(p.observe(&placed[i]))
@@ -35,40 +33,36 @@ func (r *Reconciler) record(ctx context.Context, p *pass) error {
 		}
 		written, err := r.writeBinding(ctx, p.snapshot, placed[i].Binding, func(status *v1alpha1.LayerBindingStatus) error {
 			*status = convergence.Record(*status, verdict, placed[i].Binding.Generation, metav1.NewTime(p.now))
-			status.MemberUID = cmp.Or(p.connection.reach.UID, status.MemberUID)
-			return lists[placed[i].Ref()].writeTo(status)
+			return p.list(status, placed[i].Ref(), after[placed[i].Ref()])
 		})
 		if err != nil {
 			return err
 		}
 		placed[i].Binding = written
 	}
-	if err := r.recordLeaving(ctx, p, lists); err != nil {
+	if err := r.recordLeaving(ctx, p, after); err != nil {
 		return err
 	}
 	r.tellAll(p)
 	return r.recordMember(ctx, p, fmt.Sprintf("%d/%d", converged, len(p.placed)))
 }
 
-// listed counts what each binding listed before the pass.
-func (p *pass) listed() map[layer.Ref]int {
-	counts := map[layer.Ref]int{}
-	for _, held := range p.held {
-		counts[held.home]++
+// list makes a binding's status list the entries after a pass. It is the one part of a status
+// whose making costs something, and mostly it is what it was.
+func (p *pass) list(status *v1alpha1.LayerBindingStatus, ref layer.Ref, after entries) error {
+	about := cmp.Or(p.connection.reach.UID, status.MemberUID)
+	if about == status.MemberUID && after.equal(p.before[ref]) {
+		return nil
 	}
-	return counts
-}
-
-// gain is how many objects a binding's inventory grows by.
-func gain(p stack.Placed, lists map[layer.Ref]entries, had map[layer.Ref]int) int {
-	return len(lists[p.Ref()]) - had[p.Ref()]
+	status.MemberUID = about
+	return after.writeTo(status)
 }
 
 // recordLeaving lets the bindings go whose objects are all gone, and says of the others
 // what they wait for.
-func (r *Reconciler) recordLeaving(ctx context.Context, p *pass, lists map[layer.Ref]entries) error {
+func (r *Reconciler) recordLeaving(ctx context.Context, p *pass, after lists) error {
 	for _, d := range p.leaving {
-		if err := r.recordDeparture(ctx, p, d, lists[refOf(d.binding)]); err != nil {
+		if err := r.recordDeparture(ctx, p, d, after[refOf(d.binding)]); err != nil {
 			return err
 		}
 	}
@@ -89,25 +83,24 @@ func (r *Reconciler) recordDeparture(ctx context.Context, p *pass, d departure, 
 	verdict := convergence.Judge(p.observeLeaving(d.binding))
 	_, err := r.writeBinding(ctx, p.snapshot, d.binding, func(status *v1alpha1.LayerBindingStatus) error {
 		*status = convergence.Record(*status, verdict, d.binding.Generation, metav1.NewTime(p.now))
-		status.MemberUID = cmp.Or(p.connection.reach.UID, status.MemberUID)
-		return left.writeTo(status)
+		return p.list(status, refOf(d.binding), left)
 	})
 	return err
 }
 
 // inventories are the lists of all bindings after the pass: an object that is wanted is
 // listed by its home, one that is going by the binding that had it.
-func (p *pass) inventories() map[layer.Ref]entries {
-	lists := map[layer.Ref]entries{}
+func (p *pass) inventories() lists {
+	after := lists{}
 	put := func(ref layer.Ref, id object.ID) {
 		entry, listed := p.report.entries[id]
 		if !listed {
 			return
 		}
-		if lists[ref] == nil {
-			lists[ref] = entries{}
+		if after[ref] == nil {
+			after[ref] = entries{}
 		}
-		lists[ref][id] = entry
+		after[ref][id] = entry
 	}
 	for _, s := range p.plan.steps {
 		put(s.object.Home, s.object.ID)
@@ -115,7 +108,7 @@ func (p *pass) inventories() map[layer.Ref]entries {
 	for _, removed := range p.plan.removals {
 		put(removed.home, removed.id)
 	}
-	return lists
+	return after
 }
 
 // observe is what the pass knows of one layer on the member.

@@ -61,9 +61,10 @@ func Gather(ctx context.Context, layer v1alpha1.Layered, systemNamespace string,
 			content.Secret = append(content.Secret, documents...)
 		}
 	}
-	if len(content.Public.Manifests)+len(content.Public.Patches)+len(content.Secret) == 0 {
+	empty := len(content.Public.Manifests)+len(content.Public.Patches)+len(content.Secret) == 0
+	if empty && !layer.LayerSpec().Sync.AllowEmpty {
 		return content, &UnusableError{Reason: "Empty", Message: hub.Describe(layer) +
-			" holds no manifests and no patches; members keep what they have. Delete the layer to remove its objects"}
+			" holds no manifests and no patches; members keep what they have. Delete the layer to remove its objects, or set sync.allowEmpty"}
 	}
 	return content, nil
 }

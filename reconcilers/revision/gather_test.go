@@ -81,7 +81,7 @@ func TestGatherSaysWhatAPersonMustMend(t *testing.T) {
 	}{
 		{
 			"nothing at all", "Empty",
-			"Layer fleet/web holds no manifests and no patches; members keep what they have. Delete the layer to remove its objects", nil,
+			"Layer fleet/web holds no manifests and no patches; members keep what they have. Delete the layer to remove its objects, or set sync.allowEmpty", nil,
 		},
 		{
 			"missing", revision.ReasonSourceNotFound,
