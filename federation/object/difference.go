@@ -76,18 +76,18 @@ func sent(wanted map[string]any) map[string]any {
 		delete(metadata, "namespace")
 		fields["metadata"] = metadata
 	}
-	if wanted["apiVersion"] == "v1" && wanted["kind"] == "Secret" {
-		encodeStringData(fields)
-	}
+	EncodeStringData(fields)
 	delete(fields, "apiVersion")
 	delete(fields, "kind")
 	return fields
 }
 
-// encodeStringData moves a Secret's stringData, which no server shows, to where it is shown.
-func encodeStringData(secret map[string]any) {
+// EncodeStringData moves the stringData of an object that is a Secret to its data, as servers
+// do. Whoever applies stringData is not seen to hold any data, and not told when others change
+// it. What is below the object's first level is copied, not changed.
+func EncodeStringData(secret map[string]any) {
 	texts, _ := secret["stringData"].(map[string]any)
-	if len(texts) == 0 {
+	if secret["apiVersion"] != "v1" || secret["kind"] != "Secret" || len(texts) == 0 {
 		return
 	}
 	shown := map[string]any{}
