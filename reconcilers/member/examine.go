@@ -1,6 +1,7 @@
 package member
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -109,11 +110,19 @@ func (e *executor) explainDrift(s *step, live *unstructured.Unstructured) {
 	if len(s.found) == 0 {
 		return
 	}
-	if times, contested := e.pages.contest(s.object.ID, s.attempt(), changes(s.found), e.now); contested {
-		e.pages.backOff(s.object.ID, s.attempt(), contestedProblem(s), times, e.now)
+	if e.contested(s, changes(s.found)) {
 		s.verb, s.why = hold, "contested"
-		drifts.WithLabelValues(outcomeContested).Inc()
 	}
+}
+
+// contested counts a change by others, and holds the object if they make it again and again.
+func (e *executor) contested(s *step, change string) bool {
+	if !e.pages.contest(s.object.ID, change, e.now) {
+		return false
+	}
+	e.pages.backOff(s.object.ID, s.attempt(), contestedProblem(s), e.now)
+	drifts.WithLabelValues(outcomeContested).Inc()
+	return true
 }
 
 // inform notes what was found of a drift that is not mended. Where others have put back what
@@ -134,7 +143,7 @@ func drifted(s *step) object.Problem {
 	return object.Problem{
 		Severity: object.Error, Layer: s.object.Home.String(), Object: s.object.ID, Reason: reasonDrifted,
 		Path:   firstPath(s.found),
-		Detail: changeText(s) + ", and sync.drift is Report: undo it on the member, or bring it into the layer",
+		Detail: s.told() + ", and sync.drift is Report: undo it on the member, or bring it into the layer",
 	}
 }
 
@@ -144,7 +153,7 @@ func contestedProblem(s *step) object.Problem {
 		Severity: object.Error, Layer: s.object.Home.String(), Object: s.object.ID, Reason: reasonContested,
 		Path: firstPath(s.found),
 		Detail: fmt.Sprintf("%s again each time that %s mends it: cede the field (sync.ignore), yield it (sync.conflicts), or stop the other",
-			changeText(s), v1alpha1.FieldManager),
+			s.told(), v1alpha1.FieldManager),
 	}
 }
 
@@ -165,6 +174,21 @@ func firstPath(found []object.Difference) string {
 	return found[0].Path.String()
 }
 
+// told says what others did, after the path of the first field.
+func (s *step) told() string {
+	if len(s.found) == 0 {
+		return "it was " + s.why
+	}
+	text := "was changed by " + by(s.found[0])
+	if len(s.found) > 1 {
+		text += ", " + changes(s.found[1:])
+	}
+	return text
+}
+
+// by is who made a change.
+func by(d object.Difference) string { return cmp.Or(d.Manager, "others") }
+
 // changeText says what others did: "spec.replicas was changed by kube-controller-manager".
 // It holds no values.
 func changeText(s *step) string {
@@ -179,11 +203,7 @@ func changes(found []object.Difference) string {
 	const most = 3
 	var parts []string
 	for _, d := range found[:min(len(found), most)] {
-		by := d.Manager
-		if by == "" {
-			by = "others"
-		}
-		parts = append(parts, fmt.Sprintf("%s was changed by %s", d.Path, by))
+		parts = append(parts, fmt.Sprintf("%s was changed by %s", d.Path, by(d)))
 	}
 	if more := len(found) - most; more > 0 {
 		parts = append(parts, fmt.Sprintf("%d more", more))

@@ -199,10 +199,16 @@ func (e *executor) settle(s *step, out outcome, done *report) {
 		drifts.WithLabelValues(outcomeMended).Inc()
 		tell(&done.mended, home, id.String()+": "+changeText(s))
 	}
+	before := s.entry
 	s.entry, s.verb = entryOf(s, out.applied), keep
 	if fields := overruled(id, out.left); len(fields) > 0 {
 		s.entry.Applied += overruledMark
 		e.hold(s, overruledProblem(s, fields))
+	}
+	if s.why == whyDeleted && s.entry.UID == before.UID {
+		// It was there all the time, out of our sight: somebody takes our label off it.
+		s.why = "deprived of the label " + v1alpha1.LabelHub + " by others"
+		e.contested(s, s.why)
 	}
 	done.entries[id] = s.entry
 	done.foundations = done.foundations || object.Foundation(id)

@@ -46,6 +46,8 @@ type contest struct {
 	change string
 	times  int
 	last   time.Time
+	// heldUntil is when the change is mended again; zero while it is mended at once.
+	heldUntil time.Time
 }
 
 // refusal is an object that the member did not take.
@@ -167,35 +169,46 @@ const (
 	contestedLonger = 10 * time.Minute
 )
 
-// contest counts a change by others, and says whether it has become one too many. An attempt
-// that was held for that reason, and whose time has come, is not.
-func (p *pages) contest(id object.ID, attempt, change string, now time.Time) (times int, contested bool) {
+// contest counts a change by others, and says whether it has become one too many. After it was
+// held for that reason, the first is free.
+func (p *pages) contest(id object.ID, change string, now time.Time) (contested bool) {
 	known := p.contests[id]
-	refused, isRefused := p.refused[id]
+	defer func() { p.contests[id] = known }()
+	wasHeld := !known.heldUntil.IsZero()
+	known.heldUntil = time.Time{}
 	switch {
-	case isRefused && refused.stands(attempt) && refused.problem.Reason == reasonContested:
-		known.last = now
-		p.contests[id] = known
-		return known.times, false
-	case known.change != change || now.Sub(known.last) > contestMemory:
+	case known.change != change || now.Sub(known.last) > contestMemory+known.held():
 		known = contest{change: change}
+	case wasHeld:
+		known.last = now
+		return false
 	}
 	known.times, known.last = known.times+1, now
-	p.contests[id] = known
-	return known.times, known.times >= timesToContest
+	return known.times >= timesToContest
 }
 
-// backOff holds a contested object for longer each time.
-func (p *pages) backOff(id object.ID, attempt string, problem object.Problem, times int, now time.Time) {
-	wait := min(contestedLonger, contestedRetry<<min(max(times-timesToContest, 0), 10))
-	p.refused[id] = refusal{attempt: attempt, problem: problem, terminal: true, attempts: times, retryAt: now.Add(wait)}
+// held is for how long the object is held after the last change.
+func (c contest) held() time.Duration {
+	if c.times < timesToContest {
+		return 0
+	}
+	return min(contestedLonger, contestedRetry<<min(c.times-timesToContest, 10))
+}
+
+// backOff holds a contested object, for longer each time.
+func (p *pages) backOff(id object.ID, attempt string, problem object.Problem, now time.Time) {
+	known := p.contests[id]
+	known.heldUntil = now.Add(known.held())
+	p.contests[id] = known
+	p.refused[id] = refusal{attempt: attempt, problem: problem, terminal: true, attempts: known.times, retryAt: known.heldUntil}
 }
 
 // removing stands for the content of an object that is to be deleted.
 const removing = "(removal)"
 
-// forgetExcept forgets objects that are neither wanted nor listed.
-func (p *pages) forgetExcept(objects []wanted, listed inventory) {
+// forget forgets objects that are neither wanted nor listed, and that an object was contested
+// when its time is over: if it still is, that will show.
+func (p *pages) forget(objects []wanted, listed inventory, now time.Time) {
 	if len(p.refused)+len(p.drifts)+len(p.contests) == 0 {
 		return
 	}
@@ -207,7 +220,9 @@ func (p *pages) forgetExcept(objects []wanted, listed inventory) {
 		_, isListed := listed[id]
 		return !still[id] && !isListed
 	}
-	maps.DeleteFunc(p.refused, func(id object.ID, _ refusal) bool { return isForgotten(id) })
+	maps.DeleteFunc(p.refused, func(id object.ID, r refusal) bool {
+		return isForgotten(id) || r.problem.Reason == reasonContested && !now.Before(r.retryAt)
+	})
 	maps.DeleteFunc(p.drifts, func(id object.ID, _ drift) bool { return isForgotten(id) })
 	maps.DeleteFunc(p.contests, func(id object.ID, _ contest) bool { return isForgotten(id) })
 }

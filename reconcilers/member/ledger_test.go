@@ -53,7 +53,7 @@ func TestForgottenWithTheObject(t *testing.T) {
 	p.refuse(configMap("a"), "d1", object.Problem{}, false, noon)
 	p.refuse(configMap("b"), "d1", object.Problem{}, false, noon)
 	p.refuse(configMap("c"), removing, object.Problem{}, false, noon)
-	p.forgetExcept([]wanted{want(configMap("b"), "d1")}, inventory{configMap("c"): {}})
+	p.forget([]wanted{want(configMap("b"), "d1")}, inventory{configMap("c"): {}}, noon)
 	if _, kept := p.refused[configMap("a")]; kept || len(p.refused) != 2 {
 		t.Errorf("refusals left: %v", p.refused)
 	}
@@ -86,26 +86,25 @@ func TestNewestBindingCounts(t *testing.T) {
 func TestContests(t *testing.T) {
 	p, a := newPages(), configMap("a")
 	now := noon
-	change := func() (int, bool) { return p.contest(a, "d1@0", "spec.replicas was changed by hpa", now) }
+	change := func() bool { return p.contest(a, "spec.replicas was changed by hpa", now) }
 	for i := range timesToContest - 1 {
-		if _, contested := change(); contested {
+		if change() {
 			t.Fatalf("contested after %d changes", i+1)
 		}
 		now = now.Add(15 * time.Second)
 	}
 	var waits []time.Duration
 	for range 7 {
-		times, contested := change()
-		if !contested {
+		if !change() {
 			t.Fatal("the change came again in no time, and is not contested")
 		}
-		p.backOff(a, "d1@0", object.Problem{Reason: reasonContested}, times, now)
+		p.backOff(a, "d1@0", object.Problem{Reason: reasonContested}, now)
 		waits = append(waits, p.nextRetry(now))
 		now = now.Add(p.nextRetry(now))
-		if _, contested := change(); contested {
+		p.forget([]wanted{want(a, "d1")}, nil, now)
+		if p.holds(a, "d1@0", now) || change() {
 			t.Fatal("its time has come, and it is not tried")
 		}
-		p.accepted(a)
 		now = now.Add(15 * time.Second)
 	}
 	for i, want := range []time.Duration{20, 40, 80, 160, 320, 600, 600} {
@@ -113,8 +112,8 @@ func TestContests(t *testing.T) {
 			t.Errorf("back-off %d is %s, not %ds", i+1, waits[i], want)
 		}
 	}
-	now = now.Add(contestMemory)
-	if times, contested := change(); contested || times != 1 {
+	now = now.Add(contestMemory + contestedLonger)
+	if change() || p.contests[a].times != 1 {
 		t.Error("a change that comes long after the last is one for itself")
 	}
 }
@@ -123,7 +122,7 @@ func TestAnotherChangeIsAnotherContest(t *testing.T) {
 	p, a := newPages(), configMap("a")
 	for i := range 3 * timesToContest {
 		change := []string{"data.a was changed by x", "data.b was changed by x"}[i%2]
-		if _, contested := p.contest(a, "d1@0", change, noon); contested {
+		if p.contest(a, change, noon) {
 			t.Fatal("two fields that change in turn are no contest about one")
 		}
 	}

@@ -100,6 +100,8 @@ func (p *planner) plan(want *desired) plan {
 	return out
 }
 
+const whyDeleted = "deleted by others"
+
 // step decides about one object by what the inventory and the watches say.
 func (p *planner) step(w wanted) step {
 	s := step{
@@ -118,7 +120,7 @@ func (p *planner) step(w wanted) step {
 	case s.entry.Applied != s.applied && !s.overruled():
 		s.why = "changed"
 	case !visible && p.live.Synced(w.ID.GroupKind()):
-		s.why, s.drifted = "deleted by others", true
+		s.why, s.drifted = whyDeleted, true
 	case !visible:
 		s.verb, s.why, s.unseen = keep, "not seen yet", true
 	case seen.UID != s.entry.UID:

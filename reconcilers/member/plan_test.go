@@ -152,6 +152,15 @@ func TestPlanForOneObject(t *testing.T) {
 			"Inform ConfigMap shop/a: deleted by others",
 		},
 		{
+			"a drift that others have undone is none",
+			world{
+				listed: entries{a: listed(a, "d1")}, drifts: map[object.ID]drift{a: {version: "7"}},
+				there: sight{a: there(func(o *member.Observation) { o.Owned, o.ResourceVersion = "owned-2", "7" })},
+				kept:  keeping{policy: v1alpha1.SyncPolicy{Drift: v1alpha1.DriftReport}},
+			},
+			"Keep ConfigMap shop/a: changed by others",
+		},
+		{
 			"an edit of the layer is no drift",
 			world{
 				listed: entries{a: listed(a, "d0")}, there: sight{a: there(func(o *member.Observation) { o.Owned = "owned-2" })},

@@ -162,7 +162,7 @@ func (r *Reconciler) serve(ctx context.Context, p *pass) error {
 	}
 	held := p.before.join(p.bindings(), p.connection.reach.UID)
 	p.report = newReport(held)
-	p.pages.forgetExcept(p.desired.objects, held)
+	p.pages.forget(p.desired.objects, held, p.now)
 	planner := &planner{inventory: held, live: unseen{}, pages: p.pages, now: p.now, keepings: p.keepings(), hubNamespaces: p.hubNamespaces}
 	if p.connection.member != nil {
 		planner.live = p.connection.member

@@ -53,7 +53,7 @@ func run(m *testing.M) (code int) {
 	}()
 	shared = f
 	product, err = install.Install(ctx, f, install.Options{Replicas: 2, Race: true, Args: []string{
-		"--probe-interval=2s",        // a member's absence is noticed within a test
+		"--probe-interval=2s",       // a member's absence is noticed within a test
 		"--allow-duplicate-members", // every test registers the same few clusters
 	}})
 	if err != nil {
