@@ -16,6 +16,7 @@
 // while it is in use, and its connections notice a dead peer only after 45 seconds.
 //
 // What it is not: it knows nothing of Kubernetes objects, of ownership or of pausing
-// (clusters/member guards what passes), and it does not retry. Connections that leave
-// HTTP (exec, port-forward) are not supported: client-go dials those around a transport.
+// (clusters/member guards what passes), and it does not retry, but for one attempt with
+// other credentials after a 401. Connections that leave HTTP (exec, port-forward) are not
+// supported: client-go dials those around a transport.
 package credential

@@ -25,7 +25,6 @@ const (
 	readIdle         = 15 * time.Second
 	pingTimeout      = 5 * time.Second
 	keepAlive        = 30 * time.Second
-	idleTimeout      = 90 * time.Second
 	maxIdle          = 25
 )
 
@@ -42,6 +41,7 @@ type generation struct {
 	sender   http.RoundTripper // adds credentials to requests
 	pool     *http.Transport
 	dialer   *connrotation.Dialer
+	replaced chan struct{} // closed when there is a next generation
 
 	mu     sync.Mutex
 	locked lockedGeneration
@@ -68,15 +68,17 @@ func newGeneration(cfg *rest.Config) (*generation, error) {
 	}
 	g := &generation{
 		endpoint: endpoint,
+		replaced: make(chan struct{}),
 		locked:   lockedGeneration{flights: map[*flight]struct{}{}},
 	}
+	// Idle connections have no timeout: they end with the generation, and a timer would keep
+	// each in memory for as long after that.
 	g.dialer = connrotation.NewDialer((&net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}).DialContext)
 	g.pool = &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
 		DialContext:         g.dial,
 		TLSClientConfig:     tlsConfig,
 		TLSHandshakeTimeout: handshakeTimeout,
-		IdleConnTimeout:     idleTimeout,
 		MaxIdleConnsPerHost: maxIdle,
 		ForceAttemptHTTP2:   true,
 		HTTP2: &http.HTTP2Config{
@@ -101,6 +103,28 @@ func onlyCredentials(cfg *rest.Config) *rest.Config {
 		Username:    cfg.Username,
 		Password:    cfg.Password,
 		Impersonate: cfg.Impersonate,
+	}
+}
+
+func (g *generation) isReplaced() bool {
+	select {
+	case <-g.replaced:
+		return true
+	default:
+		return false
+	}
+}
+
+// awaitReplacement waits until there is a next generation; false if there was none within
+// renewalWait, or before ctx was done.
+func (g *generation) awaitReplacement(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, renewalWait)
+	defer cancel()
+	select {
+	case <-g.replaced:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 

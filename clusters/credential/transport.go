@@ -19,13 +19,17 @@ const (
 	// unauthorizedInterval is the least time between two calls of OnUnauthorized for one
 	// generation of credentials.
 	unauthorizedInterval = 5 * time.Second
+	// renewalWait is how long a request that was answered 401 waits for other credentials. To
+	// read a Secret again takes a few milliseconds.
+	renewalWait = 1500 * time.Millisecond
 )
 
 // Options are what a Transport needs beside credentials.
 type Options struct {
 	// OnUnauthorized is called when the member answers 401: the credentials should be read
-	// again. It runs on the request's goroutine, so it must return at once; it is called
-	// at most every five seconds, and anew after each replacement. May be nil.
+	// again, and if they are others, Replace be called. It runs on the request's goroutine,
+	// so it must return at once; it is called at most every five seconds, and anew after each
+	// replacement. May be nil.
 	OnUnauthorized func()
 }
 
@@ -60,7 +64,9 @@ func (t *Transport) Replace(cfg *rest.Config) error {
 	if err != nil {
 		return err
 	}
-	t.swap(next).retire(DrainTimeout)
+	old := t.swap(next)
+	close(old.replaced)
+	old.retire(DrainTimeout)
 	return nil
 }
 
@@ -100,16 +106,52 @@ func pseudoHost(name string) string {
 	return "https://" + strings.Join(parts, ".") + ".member.invalid"
 }
 
-// RoundTrip implements http.RoundTripper. Its errors are *Error.
+// RoundTrip implements http.RoundTripper. Its errors are *Error. A request that is answered
+// 401 is sent once more if there are other credentials by now, or within a moment, and if
+// its body can be sent again.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	generation, resp, err := t.send(req)
-	if err != nil {
-		return nil, &Error{Endpoint: generation.endpoint.Host, Err: err}
+	used, resp, err := t.send(req)
+	if err == nil && resp.StatusCode == http.StatusUnauthorized {
+		used, resp, err = t.retry(req, used, resp)
 	}
-	if resp.StatusCode == http.StatusUnauthorized && t.shouldReport(generation) {
-		t.opts.OnUnauthorized()
+	if err != nil {
+		return nil, &Error{Endpoint: used.endpoint.Host, Err: err}
 	}
 	return resp, nil
+}
+
+// retry returns the answer that a 401 is replaced by, or the 401.
+func (t *Transport) retry(req *http.Request, refused *generation, unauthorized *http.Response) (*generation, *http.Response, error) {
+	reported := t.shouldReport(refused)
+	if reported {
+		t.opts.OnUnauthorized()
+	}
+	again, ok := repeated(req)
+	if !ok {
+		return refused, unauthorized, nil
+	}
+	if !refused.isReplaced() && (!reported || !refused.awaitReplacement(req.Context())) {
+		return refused, unauthorized, nil
+	}
+	unauthorized.Body.Close()
+	return t.send(again)
+}
+
+// repeated is a request that can be sent after it was sent; false if its body is spent.
+func repeated(req *http.Request) (*http.Request, bool) {
+	if req.Body == nil || req.Body == http.NoBody {
+		return req, true
+	}
+	if req.GetBody == nil {
+		return nil, false
+	}
+	body, err := req.GetBody()
+	if err != nil {
+		return nil, false
+	}
+	again := req.Clone(req.Context())
+	again.Body = body
+	return again, true
 }
 
 // send goes on to the next generation when the one it looked up has been retired meanwhile.

@@ -7,11 +7,12 @@
 //
 // Everything to and from the member passes one transport, from the outside in:
 //
-//	clients -> Guard -> sightings -> credential.Transport -> member
+//	clients -> Guard -> throttle -> sightings -> credential.Transport -> member
 //
 // The Guard lets a write leave only while it is admitted (we own the member, nothing is
 // paused), and ends it when the admission ends. Clients made by hand from GetConfig pass
-// it too; there is no other way in. Sightings count every answer as a proof of life.
+// it too; there is no other way in. The throttle heeds a member that asks for patience, and
+// stands before everything but the probe. Sightings count every answer as a proof of life.
 //
 // Lifetimes: New does no I/O. Start runs the probe and the watches, and returns when all
 // goroutines have ended. The Provider starts members under contexts of its own, so that
@@ -29,6 +30,11 @@
 //   - Reflectors see no weather. A member that is away, a kind that is not served, a list
 //     that is forbidden: the list-watch underneath waits and tries again, so that a watch
 //     resumes where it was instead of listing everything.
+//   - What was seen of a kind counts only while its watch works, and after an interruption
+//     only when it has caught up. A server sends no mark for that; a second of silence is
+//     taken for one. A server that went back in time (a restore from a backup) would say
+//     nothing at all, so each watch that is resumed first asks whether the version that it
+//     resumes from is known.
 //   - The Guard cannot take back what a server has already received. It cuts the request
 //     at the end of ownership and stops sending its body; the time between the end of
 //     ownership and the next owner's start is for the rest (clusters/shard).

@@ -54,12 +54,17 @@ func (g *Guard) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // unsent closes a request's body, as every RoundTripper must, also of what it does not send.
 func unsent(req *http.Request, why error) error {
-	if req.Body != nil {
-		if err := req.Body.Close(); err != nil {
-			return errors.Join(why, err)
-		}
+	if err := closeBody(req); err != nil {
+		return errors.Join(why, err)
 	}
 	return why
+}
+
+func closeBody(req *http.Request) error {
+	if req.Body == nil {
+		return nil
+	}
+	return req.Body.Close()
 }
 
 var errOwnershipEnded = fmt.Errorf("%w: ownership ended while the write was under way", ErrNotOwner)

@@ -2,7 +2,7 @@ package member
 
 import (
 	"context"
-	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -32,25 +32,50 @@ var (
 // than listed again.
 const internalErrorRetry = time.Minute
 
-// kindWatch watches our objects of one kind. The protocol (lists, streams, bookmarks,
-// versions that are too old) is client-go's Reflector's. Everything that passes by itself
-// is waited out below it, in WatchWithContext and ListWithContext: a Reflector that is told
-// of an error lists everything again.
+// kindWatch watches our objects of one kind. The protocol (lists, first streams, versions
+// that are too old) is client-go's Reflector's. Everything that passes by itself is waited
+// out below it, here and in stream: a Reflector that is told of an error lists everything
+// again.
+//
+// While the watch does not work what is known of the kind may be old, and the store has the
+// problem. It has it until we have caught up, not only until there is a connection again:
+// see doubt and caughtUp.
 type kindWatch struct {
 	gvk      schema.GroupVersionKind
 	selector string
+	timeout  time.Duration // of a request that is no watch
 	kinds    *kinds
 	client   dynamic.Interface
 	store    *store
 	health   func(*unstructured.Unstructured) object.Health
 	changed  func(schema.GroupKind)
 	log      logr.Logger
-	now      chan struct{} // ends a pause
+	now      chan struct{} // ends a pause, and the stream of one that is in doubt
+
+	restart context.CancelFunc // ends the Reflector; set by run before it starts one
+	broken  map[rule]bool      // the rules whose breaking was logged; of the Reflector's goroutine
+	// doubts counts the reasons to think that what is known is old; certain is what it was
+	// when the connection in use was opened.
+	doubts, certain atomic.Int64
 }
 
-// run watches until ctx is done.
+// run watches until ctx is done. A watch that contradicts itself begins anew.
 func (k *kindWatch) run(ctx context.Context) {
-	reflector := cache.NewReflectorWithOptions(k, nil, &sink{k}, cache.ReflectorOptions{
+	backoff := troubledBackoff
+	for {
+		k.follow(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		k.pause(ctx, backoff.Step())
+	}
+}
+
+// follow runs one Reflector until ctx is done or restart is called.
+func (k *kindWatch) follow(ctx context.Context) {
+	ctx, k.restart = context.WithCancel(ctx)
+	defer k.restart()
+	reflector := cache.NewReflectorWithOptions(k, nil, &sink{kindWatch: k}, cache.ReflectorOptions{
 		Name:            k.gvk.String(),
 		TypeDescription: k.gvk.String(),
 		Backoff:         ptr.To(endedBackoff),
@@ -69,10 +94,24 @@ func (k *kindWatch) tryNow() {
 }
 
 // WatchWithContext implements cache.WatcherWithContext.
-func (k *kindWatch) WatchWithContext(ctx context.Context, opts metav1.ListOptions) (w watch.Interface, err error) {
+func (k *kindWatch) WatchWithContext(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
 	opts.LabelSelector = k.selector
-	err = k.attempt(ctx, cannotWatch, func(at dynamic.ResourceInterface) (err error) {
-		w, err = at.Watch(ctx, opts)
+	first, err := k.open(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	return k.stream(ctx, opts, first), nil
+}
+
+// open opens one connection of a watch.
+func (k *kindWatch) open(ctx context.Context, opts metav1.ListOptions) (w watch.Interface, err error) {
+	err = k.attempt(ctx, cannotWatch, func(at resource) error {
+		if opts.ResourceVersion != "" && opts.SendInitialEvents == nil {
+			if err := k.confirm(ctx, at, opts.ResourceVersion); err != nil {
+				return err
+			}
+		}
+		w, err = k.client.Resource(at.GroupVersionResource).Watch(ctx, opts)
 		return err
 	})
 	return w, err
@@ -82,8 +121,8 @@ func (k *kindWatch) WatchWithContext(ctx context.Context, opts metav1.ListOption
 // cannot stream.
 func (k *kindWatch) ListWithContext(ctx context.Context, opts metav1.ListOptions) (list runtime.Object, err error) {
 	opts.LabelSelector = k.selector
-	err = k.attempt(ctx, versionUnavailable, func(at dynamic.ResourceInterface) (err error) {
-		list, err = at.List(ctx, opts)
+	err = k.attempt(ctx, versionUnavailable, func(at resource) (err error) {
+		list, err = k.client.Resource(at.GroupVersionResource).List(ctx, opts)
 		return err
 	})
 	return list, err
@@ -101,12 +140,13 @@ func (k *kindWatch) List(opts metav1.ListOptions) (runtime.Object, error) {
 
 // attempt makes a request until it succeeds, ctx is done or the answer is one that is for
 // the Reflector to act on.
-func (k *kindWatch) attempt(ctx context.Context, forReflector func(error) bool, request func(dynamic.ResourceInterface) error) error {
+func (k *kindWatch) attempt(ctx context.Context, forReflector func(error) bool, request func(resource) error) error {
 	backoff := troubledBackoff
 	for {
+		doubts := k.doubts.Load()
 		at, err := k.kinds.resolve(ctx, k.gvk)
 		if err == nil {
-			err = request(k.client.Resource(at.GroupVersionResource))
+			err = request(at)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -114,13 +154,14 @@ func (k *kindWatch) attempt(ctx context.Context, forReflector func(error) bool, 
 		if forReflector(err) {
 			return err
 		}
+		if err == nil {
+			k.certain.Store(doubts)
+			return nil
+		}
 		if Classify(err).Reason == ReasonKindNotServed {
 			k.kinds.forget(k.gvk.GroupVersion())
 		}
 		k.report(err)
-		if err == nil {
-			return nil
-		}
 		k.pause(ctx, backoff.Step())
 	}
 }
@@ -147,22 +188,38 @@ func (k *kindWatch) pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// report records whether the watch works, and says so once per change.
+// report records why the watch does not work, and says so once per change.
 func (k *kindWatch) report(err error) {
+	k.doubts.Add(1)
 	gk := k.gvk.GroupKind()
-	before, after := k.store.problem(gk), error(nil)
-	if err != nil {
-		after = &WatchError{Failure: Classify(err)}
-	}
+	before, after := k.store.problem(gk), &WatchError{Failure: Classify(err)}
 	k.store.setProblem(gk, after)
-	switch {
-	case after == nil && before != nil:
-		k.log.Info("Watch works again", "kind", k.gvk)
-	case after != nil && (before == nil || before.Error() != after.Error()):
+	if before == nil || before.Error() != after.Error() {
 		k.log.Info("Watch does not work", "kind", k.gvk, "reason", after.Error())
-	default:
+		k.changed(gk)
+	}
+}
+
+// doubt records that the member went out of sight: whatever the watch has not told by the
+// time that it is back may be old.
+func (k *kindWatch) doubt() {
+	k.doubts.Add(1)
+	if gk := k.gvk.GroupKind(); k.store.problem(gk) == nil {
+		k.store.setProblem(gk, &WatchError{Failure{Transient, ReasonUnreachable, "the member was out of sight, and what has happened since is not known yet"}})
+	}
+}
+
+func (k *kindWatch) inDoubt() bool { return k.doubts.Load() != k.certain.Load() }
+
+// caughtUp records that the connection in use has told all that there was to tell when it
+// was opened.
+func (k *kindWatch) caughtUp() {
+	gk := k.gvk.GroupKind()
+	if k.inDoubt() || k.store.problem(gk) == nil {
 		return
 	}
+	k.store.setProblem(gk, nil)
+	k.log.Info("Watch works again", "kind", k.gvk)
 	k.changed(gk)
 }
 
@@ -171,75 +228,3 @@ type WatchError struct{ Failure }
 
 // Error implements error. It is the same for every attempt that fails for the same cause.
 func (e *WatchError) Error() string { return e.Message }
-
-// sink puts what a Reflector brings into the store.
-type sink struct{ *kindWatch }
-
-var errNotOurs = errors.New("neither an unstructured object nor a sighting")
-
-// Transformer implements cache.TransformingStore: of a first list, too, only observations
-// are held.
-func (s *sink) Transformer() cache.TransformFunc {
-	return func(obj any) (any, error) { return s.reduce(obj) }
-}
-
-func (s *sink) reduce(obj any) (*sighting, error) {
-	switch obj := obj.(type) {
-	case *sighting:
-		return obj, nil
-	case *unstructured.Unstructured:
-		seen := observe(obj, s.health)
-		seen.ID.Group, seen.ID.Kind = s.gvk.Group, s.gvk.Kind // one string for all
-		return &sighting{
-			ObjectMeta: metav1.ObjectMeta{Namespace: seen.ID.Namespace, Name: seen.ID.Name, ResourceVersion: seen.ResourceVersion},
-			seen:       seen,
-		}, nil
-	}
-	return nil, errNotOurs
-}
-
-// Add implements cache.ReflectorStore.
-func (s *sink) Add(obj any) error { return s.Update(obj) }
-
-// Update implements cache.ReflectorStore.
-func (s *sink) Update(obj any) error {
-	sighted, err := s.reduce(obj)
-	if err == nil && s.store.seen(sighted.seen) {
-		s.changed(s.gvk.GroupKind())
-	}
-	return err
-}
-
-// Delete implements cache.ReflectorStore. An object that lost our label is as good as gone.
-func (s *sink) Delete(obj any) error {
-	sighted, err := s.reduce(obj)
-	if err == nil && s.store.removed(sighted.seen.ID, sighted.seen.ResourceVersion) {
-		s.changed(s.gvk.GroupKind())
-	}
-	return err
-}
-
-// Replace implements cache.ReflectorStore.
-func (s *sink) Replace(list []any, version string) error {
-	seen := make([]Observation, 0, len(list))
-	for _, obj := range list {
-		sighted, err := s.reduce(obj)
-		if err != nil {
-			return err
-		}
-		seen = append(seen, sighted.seen)
-	}
-	if s.store.replaced(s.gvk.GroupKind(), seen, version) {
-		s.changed(s.gvk.GroupKind())
-	}
-	return nil
-}
-
-// Bookmark implements cache.ReflectorBookmarkStore.
-func (s *sink) Bookmark(version string) error {
-	s.store.bookmarked(s.gvk.GroupKind(), version)
-	return nil
-}
-
-// Resync implements cache.ReflectorStore. Nothing is resynced.
-func (s *sink) Resync() error { return nil }

@@ -154,15 +154,18 @@ func New(cfg Config) (*Member, error) {
 		store: newStore(),
 		reach: &reach{},
 	}
+	seeing := &sightings{next: cfg.REST.Transport, seen: m.answered}
 	guarded := rest.CopyConfig(cfg.REST)
-	guarded.Transport = NewGuard(m.gate, &sightings{next: cfg.REST.Transport, seen: m.answered})
+	guarded.Transport = NewGuard(m.gate, newThrottle(seeing))
 	guarded.UserAgent = cfg.UserAgent
 	guarded.QPS, guarded.RateLimiter = -1, cfg.limiter()
 	guarded.WarningHandler = rest.NoWarnings{}
 	if m.Cluster, err = newCluster(guarded, cfg.Scheme); err != nil {
 		return nil, fmt.Errorf("member: %s: %w", cfg.Name, err)
 	}
-	if err := m.connect(guarded); err != nil {
+	probing := rest.CopyConfig(guarded)
+	probing.Transport, probing.RateLimiter = NewGuard(m.gate, seeing), nil
+	if err := m.connect(guarded, probing); err != nil {
 		return nil, fmt.Errorf("member: %s: %w", cfg.Name, err)
 	}
 	return m, nil
@@ -180,18 +183,21 @@ func newCluster(cfg *rest.Config, s *runtime.Scheme) (cluster.Cluster, error) {
 	})
 }
 
-// connect builds what uses the guarded configuration.
-func (m *Member) connect(guarded *rest.Config) (err error) {
+// connect builds what uses the guarded configuration, and the probes, for which nothing waits.
+func (m *Member) connect(guarded, probing *rest.Config) (err error) {
 	if m.wire, err = newWire(guarded, m.GetHTTPClient(), m.cfg.RequestTimeout); err != nil {
 		return err
 	}
+	m.wire.reach, m.wire.unanswered = m.reach, m.unanswered
 	dyn, err := dynamic.NewForConfigAndClient(guarded, m.GetHTTPClient())
 	if err != nil {
 		return err
 	}
-	unlimited := rest.CopyConfig(guarded)
-	unlimited.RateLimiter = nil
-	probes, err := newWire(unlimited, m.GetHTTPClient(), m.cfg.ProbeTimeout)
+	aside, err := rest.HTTPClientFor(probing)
+	if err != nil {
+		return err
+	}
+	probes, err := newWire(probing, aside, m.cfg.ProbeTimeout)
 	if err != nil {
 		return err
 	}
@@ -201,6 +207,7 @@ func (m *Member) connect(guarded *rest.Config) (err error) {
 		return &kindWatch{
 			gvk:      gvk,
 			selector: v1alpha1.LabelHub + "=" + m.cfg.HubID,
+			timeout:  m.cfg.RequestTimeout,
 			kinds:    m.kinds,
 			client:   dyn,
 			store:    m.store,
@@ -208,6 +215,7 @@ func (m *Member) connect(guarded *rest.Config) (err error) {
 			changed:  m.observed,
 			log:      log,
 			now:      make(chan struct{}, 1),
+			broken:   map[rule]bool{},
 		}
 	})
 	m.prober = &prober{
@@ -277,8 +285,9 @@ func (m *Member) Seen(id object.ID) (Observation, bool) { return m.store.get(id)
 // Synced says that all our objects of a kind have been seen once.
 func (m *Member) Synced(gk schema.GroupKind) bool { return m.store.synced(gk) }
 
-// WatchProblem is a *WatchError that says why objects of a kind cannot be seen now; nil if
-// they can, or if the watch has only just begun (see Synced).
+// WatchProblem is a *WatchError that says why what was Seen of a kind may be old: it cannot
+// be watched, or has not been caught up with since it could not. It is nil if what was seen
+// is what there is, or if the watch has only just begun (see Synced).
 func (m *Member) WatchProblem(gk schema.GroupKind) error { return m.store.problem(gk) }
 
 // Namespaced says whether a kind's objects live in namespaces. A kind that the member does
@@ -304,6 +313,14 @@ func (m *Member) answered() {
 	}
 }
 
+// unanswered hears of a request that was not answered in time. It may have been slow by
+// itself: the probe knows.
+func (m *Member) unanswered(since time.Time) {
+	if m.reach.unanswered(since) {
+		m.prober.askSoon()
+	}
+}
+
 // replaced hears that the member is another cluster: nothing that was seen is true of it.
 func (m *Member) replaced() {
 	m.kinds.reset()
@@ -311,11 +328,14 @@ func (m *Member) replaced() {
 	m.watches.restart()
 }
 
-// reachabilityChanged hears of it once per change. A member that is back is watched at
-// once, not when its watches have paused.
+// reachabilityChanged hears of it once per change. What was seen of a member that goes out
+// of sight is in doubt; one that is back is watched at once, not when its watches have
+// paused.
 func (m *Member) reachabilityChanged() {
 	if m.reach.get().Reachable {
 		m.watches.retry()
+	} else {
+		m.watches.doubt()
 	}
 	m.cfg.Notify()
 }

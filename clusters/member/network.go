@@ -54,7 +54,7 @@ func symptom(err error) string {
 		return "refuses connections"
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
 		return "cannot be reached from here"
-	case isTimeout(err):
+	case isTimeout(err), errors.Is(err, errOutOfSight):
 		return "does not answer in time"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return "closed the connection"

@@ -3,6 +3,7 @@ package member
 import (
 	"context"
 	"encoding/pem"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -118,7 +119,9 @@ func TestUnauthorizedIsTold(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer good" {
 			w.WriteHeader(http.StatusUnauthorized)
+			return
 		}
+		_, _ = io.WriteString(w, "{}") // enough of a version and of a namespace
 	}))
 	defer server.Close()
 	reg := func(token string) *registration.Registration {

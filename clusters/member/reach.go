@@ -1,6 +1,8 @@
 package member
 
 import (
+	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -45,7 +47,12 @@ type lockedReach struct {
 	Reachability
 	failures int
 	open     bool // the last verdict is that the member is unreachable
+	underway map[*context.CancelCauseFunc]struct{}
 }
+
+// errOutOfSight ends requests that are under way when the member is found unreachable.
+// Whether they were executed is unknown.
+var errOutOfSight = errors.New("the member went out of sight while the request was under way")
 
 func (r *reach) get() Reachability {
 	r.mu.Lock()
@@ -69,6 +76,40 @@ func (r *reach) seen(now time.Time) (open bool) {
 	r.locked.LastSeen = now
 	r.locked.failures = 0
 	return r.locked.open
+}
+
+// during returns a context for a request. It ends, with errOutOfSight for its cause, when
+// the member is found unreachable: the answer would only be waited for. While it is so
+// already, the error says it. The caller calls done.
+func (r *reach) during(ctx context.Context) (_ context.Context, done func(), err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.locked.open {
+		return nil, nil, &refusal{ErrUnreachable, "(" + r.locked.Err + ")"}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	if r.locked.underway == nil {
+		r.locked.underway = map[*context.CancelCauseFunc]struct{}{}
+	}
+	r.locked.underway[&cancel] = struct{}{}
+	return ctx, func() {
+		r.mu.Lock()
+		delete(r.locked.underway, &cancel)
+		r.mu.Unlock()
+		cancel(nil)
+	}, nil
+}
+
+// unanswered records a request that was sent at a time and never answered. If nothing else
+// was answered since either, the next probe that fails is the verdict.
+func (r *reach) unanswered(since time.Time) (suspect bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.locked.LastSeen.After(since) {
+		return false
+	}
+	r.locked.failures = max(r.locked.failures, failuresToUnreachable-1)
+	return true
 }
 
 // succeeded records a probe, with what is known of the member's identity.
@@ -102,6 +143,9 @@ func (r *reach) failed(now time.Time, reason string) (changed bool) {
 	}
 	next.Reachable, next.Err = false, reason
 	r.locked.open = true
+	for cancel := range r.locked.underway {
+		(*cancel)(errOutOfSight)
+	}
 	return r.settle(next, next.LastSeen)
 }
 

@@ -1,6 +1,7 @@
 package member
 
 import (
+	"slices"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -99,9 +100,10 @@ type shelf struct {
 	gone map[types.NamespacedName]string
 	// synced says that the first list is in.
 	synced bool
-	// revision is the newest version that the watch has delivered; our own writes do not
-	// count. Swept is what it was at the last bookmark but one.
-	revision, swept string
+	// continuity is of what the watch has delivered; our own writes do not count. Swept is
+	// its revision at the last bookmark but one.
+	continuity continuity
+	swept      string
 	// problem is why the watch does not work; nil when it does.
 	problem error
 }
@@ -159,38 +161,43 @@ func (s *store) record(o Observation) (changed bool) {
 	return s.locked.shelf(o.ID.GroupKind()).record(o)
 }
 
-// seen is record for what the watch delivers.
-func (s *store) seen(o Observation) (changed bool) {
+// seen is record for what the watch delivers. What breaks a rule is not taken.
+func (s *store) seen(o Observation) (changed bool, broken rule) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	kept := s.locked.shelf(o.ID.GroupKind())
-	kept.revision = o.ResourceVersion
-	return kept.record(o)
+	known, isKnown := kept.live[nameOf(o.ID)]
+	if broken := kept.continuity.event(o, known, isKnown); broken != "" {
+		return false, broken
+	}
+	return kept.record(o), ""
 }
 
-// removed takes a deletion that the watch delivered.
-func (s *store) removed(id object.ID, version string) (changed bool) {
+// removed takes a deletion that the watch delivered: the object as it last was, at the
+// version of its deletion.
+func (s *store) removed(last Observation) (changed bool, broken rule) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	kept := s.locked.shelf(id.GroupKind())
-	kept.revision = version
-	return kept.remove(nameOf(id), version)
+	kept := s.locked.shelf(last.ID.GroupKind())
+	known, isKnown := kept.live[nameOf(last.ID)]
+	if broken := kept.continuity.deletion(last, known, isKnown); broken != "" {
+		return false, broken
+	}
+	return kept.remove(nameOf(last.ID), last.ResourceVersion), ""
 }
 
 // replaced takes a list as it was at a version: what it lacks is gone, unless we know of a
 // newer write of our own.
 //
-// A list older than what the watch has delivered before means that the server itself went
-// back, as after a restore from a backup. What we knew then is no longer so, and the list
-// is all there is.
-func (s *store) replaced(gk schema.GroupKind, list []Observation, version string) (changed bool) {
+// A list that is older than what the watch has delivered before, or that contradicts it,
+// means that the server itself went back, as after a restore from a backup. What we knew
+// then is no longer so, our own writes included, and the list is all there is.
+func (s *store) replaced(gk schema.GroupKind, list []Observation, version string) (changed, wentBack bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	kept := s.locked.shelf(gk)
-	if kept.revision != "" && older(version, kept.revision) {
-		delete(s.locked, gk)
-		kept = s.locked.shelf(gk)
-		changed = true
+	if wentBack = kept.wentBack(list, version); wentBack {
+		kept = s.locked.anew(gk, kept.problem)
 	}
 	listed := make(map[types.NamespacedName]bool, len(list))
 	for _, o := range list {
@@ -202,19 +209,38 @@ func (s *store) replaced(gk schema.GroupKind, list []Observation, version string
 			changed = kept.remove(name, version) || changed
 		}
 	}
-	changed = changed || !kept.synced
-	kept.synced, kept.revision = true, version
+	changed = changed || wentBack || !kept.synced
+	kept.synced = true
+	kept.continuity.listed(version)
 	kept.sweep()
-	return changed
+	return changed, wentBack
 }
 
 // bookmarked takes the server's word that the watch has delivered everything up to version.
-func (s *store) bookmarked(gk schema.GroupKind, version string) {
+func (s *store) bookmarked(gk schema.GroupKind, version string) (broken rule) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	kept := s.locked.shelf(gk)
-	kept.revision = version
+	if broken := kept.continuity.bookmark(version); broken != "" {
+		return broken
+	}
 	kept.sweep()
+	return ""
+}
+
+// begunAnew forgets what was seen of a kind, and says why until a list is in.
+func (s *store) begunAnew(gk schema.GroupKind, why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.locked.anew(gk, why)
+}
+
+// anew empties the shelf of a kind. The caller holds the lock.
+func (s lockedStore) anew(gk schema.GroupKind, problem error) *shelf {
+	delete(s, gk)
+	kept := s.shelf(gk)
+	kept.problem = problem
+	return kept
 }
 
 // keepOnly drops what is known of other kinds.
@@ -240,6 +266,16 @@ func (s *store) drop(gk schema.GroupKind) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.locked, gk)
+}
+
+func (s *shelf) wentBack(list []Observation, version string) bool {
+	if s.continuity.precedes(version) {
+		return true
+	}
+	return slices.ContainsFunc(list, func(o Observation) bool {
+		known, isKnown := s.live[nameOf(o.ID)]
+		return isKnown && contradicts(o, version, known)
+	})
 }
 
 func (s *shelf) record(o Observation) (changed bool) {
@@ -274,7 +310,7 @@ func (s *shelf) sweep() {
 			delete(s.gone, name)
 		}
 	}
-	s.swept = s.revision
+	s.swept = s.continuity.revision
 }
 
 func nameOf(id object.ID) types.NamespacedName {

@@ -30,15 +30,15 @@ func applied(version, owned string) func(*store) bool {
 }
 
 func event(version, owned string) func(*store) bool {
-	return func(s *store) bool { return s.seen(at("a", version, owned)) }
+	return func(s *store) bool { changed, _ := s.seen(at("a", version, owned)); return changed }
 }
 
 func deleted(version string) func(*store) bool {
-	return func(s *store) bool { return s.removed(idOf("a"), version) }
+	return func(s *store) bool { changed, _ := s.removed(at("a", version, "")); return changed }
 }
 
 func list(version string, of ...Observation) func(*store) bool {
-	return func(s *store) bool { return s.replaced(configMaps, of, version) }
+	return func(s *store) bool { changed, _ := s.replaced(configMaps, of, version); return changed }
 }
 
 func bookmarked(version string) func(*store) bool {
@@ -91,6 +91,22 @@ var stories = map[string][]step{
 		{list("100", at("a", "90", "x")), true, "x"},
 		{list("50", at("a", "40", "old")), true, "old"},
 		{event("51", "next"), true, "next"},
+	},
+	"a server that went back and counts on from a higher revision": {
+		{list("100", at("a", "90", "x")), true, "x"},
+		{applied("95", "ours"), true, "ours"},
+		{list("1000", at("a", "40", "old")), true, "old"},
+		{event("1001", "next"), true, "next"},
+	},
+	"a list that is as old as our write": {
+		{applied("95", "x"), true, "x"},
+		{list("94", at("a", "40", "old")), true, "x"},
+	},
+	"events out of order": {
+		{list("100", at("a", "90", "x")), true, "x"},
+		{event("99", "old"), false, "x"},
+		{deleted("98"), false, "x"},
+		{event("101", "y"), true, "y"},
 	},
 	"deletions are forgotten after two bookmarks": {
 		{event("5", "x"), true, "x"},

@@ -24,7 +24,8 @@ type watches struct {
 type lockedWatches struct {
 	wanted map[schema.GroupKind]schema.GroupVersionKind
 	epoch  int  // counts the times that all watches were to begin anew
-	retry  bool // watches that wait should try again
+	retry  bool // watches that wait, or are in doubt, should try again
+	doubt  bool // the member went out of sight
 }
 
 // runningWatch is a watch whose goroutine runs.
@@ -64,6 +65,11 @@ func (w *watches) retry() {
 	w.update(func(l *lockedWatches) bool { l.retry = true; return true })
 }
 
+// doubt tells the watches that the member went out of sight.
+func (w *watches) doubt() {
+	w.update(func(l *lockedWatches) bool { l.doubt = true; return true })
+}
+
 // applied hears that an object of a kind was applied: a watch that found the kind not
 // served can now succeed.
 func (w *watches) applied(gk schema.GroupKind) {
@@ -89,7 +95,7 @@ func (w *watches) take() lockedWatches {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	taken := w.locked
-	w.locked.retry = false
+	w.locked.retry, w.locked.doubt = false, false
 	return taken
 }
 
@@ -130,7 +136,12 @@ func (w *watches) adjust(ctx context.Context, log logr.Logger, running map[schem
 		r := running[gk]
 		if r == nil {
 			running[gk] = w.launch(ctx, log, gvk, to.epoch)
-		} else if to.retry {
+			continue
+		}
+		if to.doubt {
+			r.doubt()
+		}
+		if to.retry {
 			r.tryNow()
 		}
 	}

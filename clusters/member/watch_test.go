@@ -168,7 +168,11 @@ func TestAKindThatIsNotServedWaits(t *testing.T) {
 		f.on("GET /apis/example.com/v1", 200, resources("example.com/v1", resourceOf("widgets", "Widget", true)))
 		f.handle("GET /apis/example.com/v1/widgets", widgets.answer)
 		m.observed(definitionKind)
-		within(t, 100*time.Millisecond, "watched", func() bool { return m.WatchProblem(widgetKind.GroupKind()) == nil })
+		within(t, 100*time.Millisecond, "watched", func() bool { return len(f.calls("GET /apis/example.com/v1/widgets")) > 0 })
+		widgets.send(t, "BOOKMARK", bookmark("100", true))
+		if err := m.WatchProblem(widgetKind.GroupKind()); err != nil || !m.Synced(widgetKind.GroupKind()) {
+			t.Errorf("the list is in, and the problem is %v", err)
+		}
 	})
 }
 

@@ -2,6 +2,7 @@ package member
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -16,6 +17,10 @@ import (
 type wire struct {
 	client  *rest.RESTClient
 	timeout time.Duration // of one request
+	// reach ends requests when the member is found unreachable; nil for the probes that find
+	// it. Unanswered hears of requests that got no answer in time, and when they were sent.
+	reach      *reach
+	unanswered func(since time.Time)
 }
 
 func newWire(cfg *rest.Config, client *http.Client, timeout time.Duration) (*wire, error) {
@@ -39,8 +44,30 @@ func (w *wire) getURI(ctx context.Context, uri string) ([]byte, error) {
 	return w.do(ctx, w.client.Get().RequestURI(uri))
 }
 
-// do sends a request, bounded by the timeout.
+// do sends a request, bounded by the timeout and by the member's being reachable.
 func (w *wire) do(ctx context.Context, req *rest.Request) ([]byte, error) {
+	if w.reach == nil {
+		return w.send(ctx, req)
+	}
+	ctx, done, err := w.reach.during(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	sent := time.Now()
+	raw, err := w.send(ctx, req)
+	switch {
+	case err == nil:
+		return raw, nil
+	case errors.Is(context.Cause(ctx), errOutOfSight):
+		return nil, errOutOfSight
+	case isTimeout(err):
+		w.unanswered(sent)
+	}
+	return nil, err
+}
+
+func (w *wire) send(ctx context.Context, req *rest.Request) ([]byte, error) {
 	result := req.MaxRetries(0).Timeout(w.timeout).Do(ctx)
 	if err := result.Error(); err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/clusters/member"
 	"github.com/syncline-dev/syncline/federation/convergence"
 	"github.com/syncline-dev/syncline/federation/layer"
 	"github.com/syncline-dev/syncline/federation/object"
@@ -200,14 +201,25 @@ func (p *pass) observeStep(s *step) convergence.Object {
 	if p.connection.member == nil {
 		return o
 	}
-	kind := id.GroupKind()
-	if problem := p.connection.member.WatchProblem(kind); problem != nil && o.Problem == nil && s.verb == keep {
-		o.Problem = p.problem(s.object.Home, id, "CannotWatch", problem.Error())
+	if problem := p.connection.member.WatchProblem(id.GroupKind()); problem != nil {
+		if outOfSight(problem) {
+			return o // what was seen is old, and a moment from now we shall know
+		}
+		if o.Problem == nil && s.verb == keep {
+			o.Problem = p.problem(s.object.Home, id, "CannotWatch", problem.Error())
+		}
 	}
 	if seen, visible := p.connection.member.Seen(id); visible {
 		o.Seen, o.Health = true, seen.Health
 	}
 	return o
+}
+
+// outOfSight says whether a kind cannot be seen since the member was away, and nothing is
+// wrong with the kind.
+func outOfSight(problem error) bool {
+	reason := member.Classify(problem).Reason
+	return reason == member.ReasonUnreachable || reason == member.ReasonTimeout
 }
 
 // observeRemovals are the objects that a binding still lists and that are to go.

@@ -13,8 +13,8 @@ import (
 )
 
 // Cluster is the hub or a member of a fleet. What it is asked for can be read at
-// any time and from any goroutine; Kill, Freeze, Thaw, Restart and Recreate of
-// one cluster must follow one another.
+// any time and from any goroutine; Kill, Freeze, Thaw, Restart, Recreate, Backup and
+// RestoreBackup of one cluster must follow one another.
 type Cluster struct {
 	fleet  *Fleet
 	name   string
@@ -31,7 +31,8 @@ type Cluster struct {
 type state struct {
 	identity
 	port       int
-	generation int // counts Recreate
+	generation int       // counts Recreate
+	etcd       etcdPlace // of the cluster's own; zero without
 }
 
 // etcdPrefix differs for each generation: a cluster made anew finds nothing. What

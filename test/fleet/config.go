@@ -43,6 +43,9 @@ type Member struct {
 	// ServiceCIDR is the range of the Services' addresses. "10.0.0.0/16" by
 	// default.
 	ServiceCIDR string
+	// OwnEtcd gives the cluster an etcd of its own, which Backup needs. By default it
+	// shares one with the rest of the fleet.
+	OwnEtcd bool
 }
 
 const (

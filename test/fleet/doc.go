@@ -23,10 +23,12 @@
 // ends every process and waits for it, and on Linux the kernel ends them when
 // the test's process dies, even by SIGKILL.
 //
+// StartProxy puts a proxy in front of an API server that loses, delays or cuts what
+// passes. A member with OwnEtcd can be restored from a backup.
+//
 // What it is not: there are no kubelets (pods are played, not run: no logs, no
-// exec), no networks between clusters, no webhooks, no add-ons. etcd does not
-// sync to disk. A fleet is as safe as its directory: certificates and keys lie in
-// there.
+// exec), no networks but loopback, no webhooks, no add-ons. etcd does not sync to
+// disk. A fleet is as safe as its directory: certificates and keys lie in there.
 //
 // The hub holds Cluster API's CRDs but none of its controllers. Register does
 // what these would: the Cluster, its CA Secret and its kubeconfig Secret, the

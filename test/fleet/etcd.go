@@ -13,21 +13,34 @@ import (
 
 const etcdName = "etcd"
 
-// etcd is the store of all clusters of a fleet; each has a key prefix of its own.
-// It speaks plain HTTP on the loopback address.
+// etcd is the store of all clusters of a fleet but those with OwnEtcd; each has a key prefix
+// of its own. It speaks plain HTTP on the loopback address.
 type etcd struct {
 	process *process
 	url     string
 }
 
+// etcdPlace is where an etcd runs: its data, the log that its output goes to, and its ports.
+type etcdPlace struct {
+	data, log    string
+	client, peer int
+}
+
 // startEtcd starts an empty etcd.
 func startEtcd(ctx context.Context, spawn *spawner, path, dir string) (*etcd, error) {
+	place := etcdPlace{data: filepath.Join(dir, etcdName), log: filepath.Join(dir, etcdName+".log")}
+	if err := os.RemoveAll(filepath.Join(place.data, "member")); err != nil { // what etcd keeps there
+		return nil, fmt.Errorf("remove old data: %w", err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	var err error
 	for range clashTries {
+		if place.client, place.peer, err = etcdPorts(ctx); err != nil {
+			break
+		}
 		var e *etcd
-		if e, err = tryEtcd(ctx, spawn, path, dir); err == nil {
+		if e, err = runEtcd(ctx, spawn, path, place); err == nil {
 			return e, nil
 		}
 		if !errors.Is(err, errPortTaken) {
@@ -37,28 +50,24 @@ func startEtcd(ctx context.Context, spawn *spawner, path, dir string) (*etcd, er
 	return nil, fmt.Errorf("start etcd: %w", err)
 }
 
-func tryEtcd(ctx context.Context, spawn *spawner, path, dir string) (*etcd, error) {
-	client, err := handedOut.free(ctx)
+func etcdPorts(ctx context.Context) (client, peer int, err error) {
+	if client, err = handedOut.free(ctx); err == nil {
+		peer, err = handedOut.free(ctx)
+	}
+	return client, peer, err
+}
+
+// runEtcd runs an etcd with the data that is in its place.
+func runEtcd(ctx context.Context, spawn *spawner, path string, at etcdPlace) (*etcd, error) {
+	since := size(at.log)
+	client := url("http", at.client)
+	p, err := spawn.start(command{path: path, args: etcdFlags(at.data, client, url("http", at.peer)), log: at.log})
 	if err != nil {
 		return nil, err
 	}
-	peer, err := handedOut.free(ctx)
-	if err != nil {
-		return nil, err
-	}
-	data := filepath.Join(dir, etcdName)
-	if err := os.RemoveAll(filepath.Join(data, "member")); err != nil { // what etcd keeps there
-		return nil, fmt.Errorf("remove old data: %w", err)
-	}
-	log := filepath.Join(dir, etcdName+".log")
-	since := size(log)
-	p, err := spawn.start(command{path: path, args: etcdFlags(data, url("http", client), url("http", peer)), log: log})
-	if err != nil {
-		return nil, err
-	}
-	e := &etcd{process: p, url: url("http", client)}
+	e := &etcd{process: p, url: client}
 	err = poll(ctx, "etcd's health", func(ctx context.Context) (bool, error) {
-		if err := checkRunning(programs.Etcd, log, since, []*process{p}); err != nil {
+		if err := checkRunning(programs.Etcd, at.log, since, []*process{p}); err != nil {
 			return false, err
 		}
 		return e.healthy(ctx), nil

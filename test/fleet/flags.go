@@ -76,7 +76,7 @@ func (c *Cluster) flags(s state) []component {
 
 func (c *Cluster) apiServerFlags(s state) []string {
 	return []string{
-		"--etcd-servers=" + c.fleet.etcd.url,
+		"--etcd-servers=" + c.etcdURL(s),
 		"--etcd-prefix=" + s.etcdPrefix(c.name),
 		"--bind-address=" + loopback,
 		fmt.Sprintf("--secure-port=%d", s.port),

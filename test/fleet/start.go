@@ -39,7 +39,11 @@ func (c *Cluster) create(ctx context.Context) error {
 		if port, err = handedOut.free(ctx); err != nil {
 			break
 		}
-		c.setState(state{identity: id, port: port})
+		var own etcdPlace
+		if own, err = c.placeForEtcd(ctx); err != nil {
+			break
+		}
+		c.setState(state{identity: id, port: port, etcd: own})
 		if err = c.start(ctx); !errors.Is(err, errPortTaken) {
 			break
 		}
@@ -68,7 +72,7 @@ func (c *Cluster) Recreate(ctx context.Context) error {
 		return fmt.Errorf("make keys of %s: %w", c.name, err)
 	}
 	s := c.state()
-	c.setState(state{identity: id, port: s.port, generation: s.generation + 1})
+	c.setState(state{identity: id, port: s.port, generation: s.generation + 1, etcd: s.etcd})
 	if err := c.start(ctx); err != nil {
 		return err
 	}
@@ -102,6 +106,9 @@ func (c *Cluster) launch(ctx context.Context) error {
 	}
 	first, later, err := c.commands(ctx, s)
 	if err != nil {
+		return err
+	}
+	if err := c.launchEtcd(ctx, s.etcd); err != nil {
 		return err
 	}
 	since := size(c.LogPath())

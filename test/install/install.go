@@ -58,6 +58,7 @@ type Replica struct {
 	// Identity is the name by which members and Leases know it.
 	Identity string
 	health   string
+	metrics  string
 }
 
 // Install builds the programs, applies deploy/ to the hub and starts the managers. Whoever
@@ -126,16 +127,20 @@ func (in *Installation) StartReplica(ctx context.Context) (*Replica, error) {
 	if err != nil {
 		return nil, err
 	}
+	metrics, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
 	identity := fmt.Sprintf("hub-%d", len(in.Replicas))
 	args := append([]string{
 		"--kubeconfig=" + kubeconfig, "--namespace=" + Namespace, "--identity=" + identity,
-		"--metrics-bind-address=0", "--health-probe-bind-address=" + health,
+		"--metrics-bind-address=" + metrics, "--health-probe-bind-address=" + health,
 	}, in.options.Args...)
 	process, err := in.fleet.Run("manager-"+identity, in.Program("syncline-manager"), args...)
 	if err != nil {
 		return nil, err
 	}
-	replica := &Replica{Process: process, Identity: identity, health: health}
+	replica := &Replica{Process: process, Identity: identity, health: health, metrics: metrics}
 	in.Replicas = append(in.Replicas, replica)
 	return replica, replica.awaitHealthy(ctx)
 }
@@ -162,6 +167,21 @@ func (r *Replica) awaitHealthy(ctx context.Context) error {
 		return fmt.Errorf("manager %s is not healthy: %w\n%s", r.Identity, err, r.LogTail())
 	}
 	return nil
+}
+
+// Metrics are the replica's metrics, as text.
+func (r *Replica) Metrics(ctx context.Context) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+r.metrics+"/metrics", nil)
+	if err != nil {
+		return "", err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", fmt.Errorf("metrics of %s: %w", r.Identity, err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	return string(text), err
 }
 
 func freeAddress() (string, error) {

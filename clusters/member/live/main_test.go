@@ -44,7 +44,7 @@ type nobody struct{}
 
 func (nobody) Engage(context.Context, multicluster.ClusterName, cluster.Cluster) error { return nil }
 
-// fixture is the fleet's member as Syncline is connected to it.
+// fixture is a member of the fleet as Syncline is connected to it.
 type fixture struct {
 	*testing.T
 	cluster  *fleet.Cluster
@@ -53,10 +53,16 @@ type fixture struct {
 	notified chan struct{} // holds one when anything changed
 }
 
-// connect registers the member by a kubeconfig Secret and waits until it is reachable.
+// connect connects to the fleet's first member.
 func connect(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{T: t, cluster: shared.Members()[0], notified: make(chan struct{}, 1)}
+	return connectTo(t, shared.Members()[0])
+}
+
+// connectTo registers a member by a kubeconfig Secret and waits until it is reachable.
+func connectTo(t *testing.T, cluster *fleet.Cluster) *fixture {
+	t.Helper()
+	f := &fixture{T: t, cluster: cluster, notified: make(chan struct{}, 1)}
 	provider, err := member.NewProvider(member.ProviderConfig{
 		Settings:  member.Settings{HubID: hubID},
 		Admission: always{},
