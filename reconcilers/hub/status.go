@@ -65,7 +65,10 @@ func UsePriorityQueue() *bool { return ptr.To(false) }
 func Outcome(err error) (reconcile.Result, error) {
 	err = client.IgnoreNotFound(err)
 	if apierrors.IsConflict(err) {
-		return reconcile.Result{RequeueAfter: soon}, nil
+		return Behind(), nil
 	}
 	return reconcile.Result{}, err
 }
+
+// Behind is the result of a pass that found the cache behind: it is made again soon.
+func Behind() reconcile.Result { return reconcile.Result{RequeueAfter: soon} }

@@ -30,8 +30,8 @@ type Reconciler struct {
 	Client client.Client
 	// Options say which kubeconfigs are accepted.
 	Options registration.Options
-	// ClusterAPI reports whether Cluster API's kinds are watched.
-	ClusterAPI func() bool
+	// ClusterAPI says what is known of Cluster API's kinds.
+	ClusterAPI func(context.Context) (clusterAPI, error)
 	// Clock says whether credentials have expired.
 	Clock clock.PassiveClock
 }
@@ -45,7 +45,14 @@ type facts struct {
 
 // Reconcile serves the MemberCluster that the request names.
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	seen, err := r.look(ctx, req)
+	clusters, err := r.ClusterAPI(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if clusters == undecided {
+		return hub.Behind(), nil
+	}
+	seen, err := r.look(ctx, req, clusters == watched)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -73,7 +80,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 
 // look reads; an error of any read ends the pass, so that nothing is taken for absent
 // that merely could not be read.
-func (r *Reconciler) look(ctx context.Context, req reconcile.Request) (facts, error) {
+func (r *Reconciler) look(ctx context.Context, req reconcile.Request, clusters bool) (facts, error) {
 	var seen facts
 	member := &v1alpha1.MemberCluster{}
 	switch err := r.Client.Get(ctx, req.NamespacedName, member); {
@@ -92,7 +99,7 @@ func (r *Reconciler) look(ctx context.Context, req reconcile.Request) (facts, er
 	case !apierrors.IsNotFound(err):
 		return seen, fmt.Errorf("read kubeconfig Secret: %w", err)
 	}
-	if !r.ClusterAPI() {
+	if !clusters {
 		return seen, nil
 	}
 	cluster := &clusterv1.Cluster{}

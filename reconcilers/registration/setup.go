@@ -4,20 +4,16 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/utils/clock"
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
 	"github.com/syncline-dev/syncline/clusters/registration"
@@ -31,8 +27,8 @@ const clusterCRD = "clusters.cluster.x-k8s.io"
 // Setup adds the controller to the manager. Cluster API's Clusters are watched from the
 // moment that their CRD serves the version we read.
 func Setup(mgr manager.Manager, options registration.Options) error {
-	var clusterAPI atomic.Bool
-	reconciler := &Reconciler{Client: mgr.GetClient(), Options: options, ClusterAPI: clusterAPI.Load, Clock: clock.RealClock{}}
+	follow := &clusterAPIFollower{mgr: mgr}
+	reconciler := &Reconciler{Client: mgr.GetClient(), Options: options, ClusterAPI: follow.state, Clock: clock.RealClock{}}
 	ctrl, err := builder.ControllerManagedBy(mgr).
 		Named("registration").
 		For(&v1alpha1.MemberCluster{}, builder.WithPredicates(specOrLabelsChanged[client.Object]())).
@@ -42,7 +38,7 @@ func Setup(mgr manager.Manager, options registration.Options) error {
 	if err != nil {
 		return fmt.Errorf("registration controller: %w", err)
 	}
-	follow := &clusterAPIFollower{mgr: mgr, ctrl: ctrl, watched: &clusterAPI}
+	follow.ctrl = ctrl
 	if err := builder.ControllerManagedBy(mgr).
 		Named("cluster-api").
 		For(&apiextensionsv1.CustomResourceDefinition{}, builder.OnlyMetadata, builder.WithPredicates(named(clusterCRD))).
@@ -60,51 +56,4 @@ func memberOfSecret(_ context.Context, secret client.Object) []reconcile.Request
 		return nil
 	}
 	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: secret.GetNamespace(), Name: name}}}
-}
-
-// clusterAPIFollower starts the watch on Clusters once their CRD is there.
-type clusterAPIFollower struct {
-	mgr     manager.Manager
-	ctrl    controller.Controller
-	once    sync.Once
-	watched *atomic.Bool
-}
-
-// Reconcile is called when Cluster API's CRD appears or changes.
-func (f *clusterAPIFollower) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	if f.watched.Load() {
-		return reconcile.Result{}, nil
-	}
-	var crd apiextensionsv1.CustomResourceDefinition
-	if err := f.mgr.GetAPIReader().Get(ctx, req.NamespacedName, &crd); err != nil {
-		return reconcile.Result{}, client.IgnoreNotFound(err)
-	}
-	if !servesOurVersion(&crd) {
-		return reconcile.Result{}, nil
-	}
-	var err error
-	f.once.Do(func() {
-		err = f.ctrl.Watch(source.Kind(f.mgr.GetCache(), &clusterv1.Cluster{},
-			&handler.TypedEnqueueRequestForObject[*clusterv1.Cluster]{}, specOrLabelsChanged[*clusterv1.Cluster]()))
-		f.watched.Store(err == nil)
-	})
-	if err != nil {
-		return reconcile.Result{}, fmt.Errorf("watch Clusters: %w", err)
-	}
-	return reconcile.Result{}, nil
-}
-
-func servesOurVersion(crd *apiextensionsv1.CustomResourceDefinition) bool {
-	established := false
-	for _, condition := range crd.Status.Conditions {
-		if condition.Type == apiextensionsv1.Established {
-			established = condition.Status == apiextensionsv1.ConditionTrue
-		}
-	}
-	for _, version := range crd.Spec.Versions {
-		if version.Name == clusterv1.GroupVersion.Version && version.Served {
-			return established
-		}
-	}
-	return false
 }

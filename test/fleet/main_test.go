@@ -38,7 +38,8 @@ func checkNothingLeft() int {
 		fmt.Fprintf(os.Stderr, "%s outlived Stop: %v\n", shared.Dir(), err)
 		return 1
 	}
-	if err := goleak.Find(); err != nil {
+	// A proxy whose two ends close at the same time can leave a goroutine behind.
+	if err := goleak.Find(goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2/toxics.(*NoopToxic).Pipe")); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
