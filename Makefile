@@ -28,8 +28,8 @@ e2e: ## The whole product on real control planes.
 	go test -race -count=1 -timeout=30m ./test/e2e/...
 
 .PHONY: bench
-bench: ## Figures as "name value unit" lines; ratios are taken inside one run.
-	go run ./test/bench
+bench: ## Figures as "name value unit" lines, ratios inside one run; ONLY=frozen,view for some.
+	go run ./test/bench $(if $(ONLY),-only $(ONLY))
 
 .PHONY: deflake
 deflake: ## Repeat the tests until one fails: PKG=./... COUNT=20.

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +16,9 @@ const (
 	oursNamespace = "bench"
 	bareNamespace = "bench-bare"
 	kilobyte      = 1024
+	// measuredObjects is how many objects the measured layer has, the ConfigMaps first.
+	measuredObjects    = 20
+	measuredConfigMaps = 10
 )
 
 // object is one object of the measured layer, as JSON has it.
@@ -23,7 +27,7 @@ type object = map[string]any
 // objects are the layer that is measured: 10 ConfigMaps of 1 KB, 5 Deployments, 5 Services.
 func objects(namespace string, stamps []string) []object {
 	var all []object
-	for i := range 10 {
+	for i := range measuredConfigMaps {
 		all = append(all, object{
 			"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata(namespace, fmt.Sprintf("c%d", i), stamps[len(all)]),
 			"data": object{"payload": strings.Repeat("x", kilobyte)},
@@ -52,11 +56,42 @@ func objects(namespace string, stamps []string) []object {
 	return all
 }
 
+// settingsOf are n ConfigMaps of 1 KB. What is in them differs and is no better to compress
+// than what people write.
+func settingsOf(name string, n int) []object {
+	random := rand.New(rand.NewPCG(uint64(n), kilobyte))
+	all := make([]object, n)
+	for i := range all {
+		all[i] = object{
+			"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata(oursNamespace, fmt.Sprintf("%s-%d", name, i), "0"),
+			"data": object{"application.properties": properties(random, kilobyte)},
+		}
+	}
+	return all
+}
+
+// properties is a file of settings of a size.
+func properties(random *rand.Rand, size int) string {
+	words := strings.Fields("server client cache pool queue timeout retry limit address name level path size enabled interval backend")
+	word := func() string { return words[random.IntN(len(words))] }
+	var text strings.Builder
+	for text.Len() < size {
+		fmt.Fprintf(&text, "%s.%s.%s=%d\n", word(), word(), word(), random.IntN(100_000))
+	}
+	return text.String()[:size]
+}
+
+func namespaceOf(name string) object {
+	return object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": name}}
+}
+
 func metadata(namespace, name, stamp string) object {
 	return object{"namespace": namespace, "name": name, "annotations": object{stampField: stamp}}
 }
 
-var resourceOf = map[string]string{"ConfigMap": "configmaps", "Deployment": "deployments", "Service": "services"}
+var resourceOf = map[string]string{
+	"ConfigMap": configMaps.Resource, "Deployment": deployments.Resource, "Service": services.Resource,
+}
 
 // at is the place of an object on a member.
 func at(member string, o object) place {
@@ -68,7 +103,7 @@ func at(member string, o object) place {
 func layerOf(name string, order int32, objects []object) (*v1alpha1.Layer, error) {
 	layer := &v1alpha1.Layer{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.KindLayer},
-		ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: name},
+		ObjectMeta: metav1.ObjectMeta{Namespace: hubNamespace, Name: name},
 		Spec:       v1alpha1.LayerSpec{Order: order, ClusterSelector: &metav1.LabelSelector{}},
 	}
 	for _, o := range objects {

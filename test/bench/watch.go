@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -14,19 +15,34 @@ import (
 	"github.com/syncline-dev/syncline/test/fleet"
 )
 
+// patience is how long a change may take until it is seen everywhere.
+const patience = 30 * time.Second
+
 // stampField is the annotation that every change sets anew.
 const stampField = "bench.syncline.dev/stamp"
 
-var resources = []schema.GroupVersionResource{
-	{Version: "v1", Resource: "configmaps"},
-	{Version: "v1", Resource: "services"},
-	{Group: "apps", Version: "v1", Resource: "deployments"},
+var (
+	configMaps  = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+	services    = schema.GroupVersionResource{Version: "v1", Resource: "services"}
+	deployments = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
+)
+
+// place is one object on one cluster.
+type place struct {
+	cluster, resource, namespace, name string
 }
 
-// place is one object on one member.
-type place struct {
-	member, resource, namespace, name string
+// feed is what one watch sees: one resource in one namespace of one cluster.
+type feed struct {
+	cluster   *fleet.Cluster
+	resource  schema.GroupVersionResource
+	namespace string
+	// stamp is what changes are told by: the part of an object that is measured.
+	stamp func(*unstructured.Unstructured) string
 }
+
+// stampOf is the stamp of the measured layer's objects.
+func stampOf(o *unstructured.Unstructured) string { return o.GetAnnotations()[stampField] }
 
 // watches see everything that is measured, ours and the bare loop's alike.
 type watches struct {
@@ -35,9 +51,8 @@ type watches struct {
 
 	mu     sync.Mutex
 	locked struct {
-		stamps  map[place]string // "" for an object that is not there
-		waiting []*waiter
-		deleted func(place)
+		waiting  []*waiter
+		onChange func(at place, stamp string)
 	}
 }
 
@@ -48,26 +63,22 @@ type waiter struct {
 	done chan struct{}
 }
 
-func watchAll(ctx context.Context, members []*fleet.Cluster, namespaces ...string) (*watches, error) {
+// watchAll watches until stop is called.
+func watchAll(ctx context.Context, feeds ...feed) (*watches, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	w := &watches{cancel: cancel}
-	w.locked.stamps = map[place]string{}
-	for _, m := range members {
-		c, err := dynamic.NewForConfig(m.RESTConfig())
+	for _, f := range feeds {
+		c, err := dynamic.NewForConfig(f.cluster.RESTConfig())
 		if err != nil {
 			w.stop()
 			return nil, err
 		}
-		for _, namespace := range namespaces {
-			for _, resource := range resources {
-				stream, err := c.Resource(resource).Namespace(namespace).Watch(ctx, metav1.ListOptions{})
-				if err != nil {
-					w.stop()
-					return nil, fmt.Errorf("watch %s on %s: %w", resource.Resource, m.Name(), err)
-				}
-				w.running.Go(func() { w.follow(stream, m.Name(), resource.Resource) })
-			}
+		stream, err := c.Resource(f.resource).Namespace(f.namespace).Watch(ctx, metav1.ListOptions{})
+		if err != nil {
+			w.stop()
+			return nil, fmt.Errorf("watch %s on %s: %w", f.resource.Resource, f.cluster.Name(), err)
 		}
+		w.running.Go(func() { w.follow(stream, f) })
 	}
 	return w, nil
 }
@@ -77,25 +88,24 @@ func (w *watches) stop() {
 	w.running.Wait()
 }
 
-func (w *watches) follow(stream watch.Interface, member, resource string) {
+func (w *watches) follow(stream watch.Interface, f feed) {
 	defer stream.Stop()
 	for event := range stream.ResultChan() {
 		o, ok := event.Object.(*unstructured.Unstructured)
 		if !ok {
 			continue
 		}
-		stamp := o.GetAnnotations()[stampField]
-		if event.Type == watch.Deleted {
-			stamp = ""
+		stamp := ""
+		if event.Type != watch.Deleted {
+			stamp = f.stamp(o)
 		}
-		w.see(place{member, resource, o.GetNamespace(), o.GetName()}, stamp, event.Type == watch.Deleted)
+		w.see(place{f.cluster.Name(), f.resource.Resource, o.GetNamespace(), o.GetName()}, stamp)
 	}
 }
 
-func (w *watches) see(at place, stamp string, deleted bool) {
+func (w *watches) see(at place, stamp string) {
 	w.mu.Lock()
-	w.locked.stamps[at] = stamp
-	onDelete := w.locked.deleted
+	onChange := w.locked.onChange
 	for _, waiting := range w.locked.waiting {
 		if waiting.left[at] && waiting.met(stamp) {
 			delete(waiting.left, at)
@@ -105,37 +115,51 @@ func (w *watches) see(at place, stamp string, deleted bool) {
 		}
 	}
 	w.mu.Unlock()
-	if deleted && onDelete != nil {
-		onDelete(at)
+	if onChange != nil {
+		onChange(at, stamp)
 	}
 }
 
-// onDelete sets what is called when an object is seen to be gone.
-func (w *watches) onDelete(f func(place)) {
+// onChange sets what is called for everything that is seen, with an empty stamp for what
+// is gone. It is how a bare loop watches: by the very watches that take the time.
+func (w *watches) onChange(f func(at place, stamp string)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.locked.deleted = f
+	w.locked.onChange = f
 }
 
-// await returns a wait until the predicate holds for what is next seen of every place.
-func (w *watches) await(ctx context.Context, places []place, met func(stamp string) bool) func() error {
-	left := map[place]bool{}
-	for _, at := range places {
-		left[at] = true
-	}
-	waiting := &waiter{left: left, met: met, done: make(chan struct{})}
-	w.mu.Lock()
-	w.locked.waiting = append(w.locked.waiting, waiting)
-	w.mu.Unlock()
-	return func() error {
-		defer w.forget(waiting)
+// timed is the time from the beginning of a change until what is seen next of every place
+// meets a predicate.
+func (w *watches) timed(ctx context.Context, places []place, met func(stamp string) bool, change func(context.Context) error) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	waiting := w.await(places, met)
+	began := time.Now()
+	err := change(ctx)
+	if err == nil {
 		select {
 		case <-waiting.done:
-			return nil
 		case <-ctx.Done():
-			return fmt.Errorf("waiting for %d objects, such as %v: %w", len(left), anyOf(left), ctx.Err())
+			err = ctx.Err()
 		}
 	}
+	took := time.Since(began)
+	w.forget(waiting)
+	if err != nil {
+		return 0, fmt.Errorf("change of %d objects, such as %v: %w", len(waiting.left), anyOf(waiting.left), err)
+	}
+	return took, nil
+}
+
+func (w *watches) await(places []place, met func(stamp string) bool) *waiter {
+	waiting := &waiter{left: map[place]bool{}, met: met, done: make(chan struct{})}
+	for _, at := range places {
+		waiting.left[at] = true
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.locked.waiting = append(w.locked.waiting, waiting)
+	return waiting
 }
 
 func (w *watches) forget(gone *waiter) {
