@@ -69,10 +69,10 @@ type LayerBindingStatus struct {
 	// made anew under its name has another, and starts afresh.
 	// +optional
 	MemberUID types.UID `json:"memberUID,omitempty"`
-	// inventory lists the objects on the member that this binding answers for, up to a
-	// hundred. It has one writer, and is atomic so that the server does not keep track of
+	// inventory lists the objects on the member that this binding answers for, up to
+	// twenty. It has one writer, and is atomic so that the server does not keep track of
 	// its every field.
-	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:MaxItems=20
 	// +listType=atomic
 	// +optional
 	Inventory []InventoryEntry `json:"inventory,omitempty"`

@@ -9,7 +9,7 @@ import (
 
 const (
 	// MaxListed is the largest number of entries that are stored as a list.
-	MaxListed = 100
+	MaxListed = 20
 	// MaxData is the largest inventoryData in bytes: what the kind admits, which counts
 	// characters of base64.
 	MaxData = 786432 / 4 * 3

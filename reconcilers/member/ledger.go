@@ -107,7 +107,11 @@ func (l *ledger) newest(key types.NamespacedName, cached *v1alpha1.LayerBinding)
 		return cached
 	}
 	order, err := resourceversion.CompareResourceVersion(written.ResourceVersion, cached.ResourceVersion)
-	if err != nil || order <= 0 {
+	switch {
+	case err != nil:
+		return cached
+	case order <= 0:
+		delete(l.of(key).written, cached.Name) // the cache has caught up, and a copy is memory
 		return cached
 	}
 	return written

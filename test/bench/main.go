@@ -81,7 +81,7 @@ func parse(args []string) (settings, error) {
 	set.IntVar(&s.members, "members", 8, "number of members")
 	set.IntVar(&s.changes, "changes", 40, "single changes, drifts and changes of status, each for Syncline and for the bare loop")
 	set.IntVar(&s.bulks, "bulks", 15, "changes of all objects at once")
-	set.IntVar(&s.absences, "absences", 2, "times that a member freezes, and times that its packets are dropped")
+	set.IntVar(&s.absences, "absences", 3, "times that a member freezes, and times that its packets are dropped")
 	set.IntVar(&s.rotations, "rotations", 300, "rotations of one member's credentials between two looks at memory")
 	set.IntVar(&s.layers, "layers", 5, "layers of a hundred objects whose memory is measured; twice as many are restarted with")
 	set.IntVar(&s.foreign, "foreign", 20000, "objects on one member that are not Syncline's")
