@@ -59,8 +59,7 @@ func (m *Member) Release(ctx context.Context, id object.ID, version string, uid 
 	switch {
 	case apierrors.IsNotFound(err) && Classify(err).Reason != ReasonKindNotServed:
 		return nil
-	case apierrors.IsConflict(err), apierrors.IsInvalid(err):
-		// Servers refuse a UID that differs as a failed precondition or as an invalid change.
+	case isAboutUID(err):
 		return failed("release", id, ErrReplaced)
 	}
 	return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -73,9 +74,22 @@ func (m *Member) apply(ctx context.Context, u *unstructured.Unstructured, manage
 	return Applied{Observation: seen, Live: live, Warnings: warned}, nil
 }
 
-// otherUID is how API servers say that a precondition on the UID does not hold; a conflict
-// has other causes, too.
-var otherUID = regexp.MustCompile(`UID in (the )?precondition`)
+// preconditionOnUID is how API servers say that a precondition on the UID does not hold.
+var preconditionOnUID = regexp.MustCompile(`UID in (the )?precondition`)
+
+// isAboutUID says whether a request failed since the object has another UID than it named: a
+// deletion by its precondition, a patch since a UID cannot be changed. Conflicts and invalid
+// objects have other causes, too.
+func isAboutUID(err error) bool {
+	var status apierrors.APIStatus
+	switch {
+	case apierrors.IsConflict(err):
+		return preconditionOnUID.MatchString(err.Error())
+	case apierrors.IsInvalid(err) && errors.As(err, &status) && status.Status().Details != nil:
+		return slices.ContainsFunc(status.Status().Details.Causes, func(c metav1.StatusCause) bool { return c.Field == "metadata.uid" })
+	}
+	return false
+}
 
 // Delete deletes an object if it is the one with the UID; its dependents follow in the
 // background. One that is not there counts as deleted; if another was made under its name
@@ -101,7 +115,7 @@ func (m *Member) Delete(ctx context.Context, id object.ID, version string, uid t
 	switch {
 	case err == nil:
 		return nil
-	case apierrors.IsConflict(err) && otherUID.MatchString(err.Error()):
+	case isAboutUID(err):
 		return failed("delete", id, fmt.Errorf("%w (%w)", ErrReplaced, err))
 	case apierrors.IsNotFound(err) && Classify(err).Reason != ReasonKindNotServed:
 		return nil

@@ -1,16 +1,16 @@
 package inventory
 
 import (
-	"bytes"
-	"compress/gzip"
-	"encoding/binary"
+	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 
+	"github.com/fxamacker/cbor/v2"
+	"github.com/google/uuid"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/federation/compress"
 )
 
 const (
@@ -18,150 +18,140 @@ const (
 	format1 = 1
 	// maxUnpacked bounds what data may unfold to.
 	maxUnpacked = 8 << 20
-	// leastEntry is the fewest bytes of an unpacked entry: one for each of its numbers.
-	leastEntry = 7
 )
 
+// table is what is packed: like stands by like, which compresses best.
+type table struct {
+	_        struct{} `cbor:",toarray"`
+	IDs      []string
+	Versions []string
+	UIDs     []uid
+	Applied  []digest
+	Owned    []digest
+	// Yielded are those of the entries that have any, by their place.
+	Yielded map[int][]yielded
+}
+
+type yielded struct {
+	_             struct{} `cbor:",toarray"`
+	Path, Manager string
+}
+
 func encode(entries []v1alpha1.InventoryEntry) ([]byte, error) {
-	columns := columnsOf(entries)
-	unpacked := binary.AppendUvarint(nil, uint64(len(entries)))
-	for _, c := range columns {
-		unpacked = c.appendTo(unpacked)
+	t := table{Yielded: map[int][]yielded{}}
+	for i, e := range entries {
+		t.IDs, t.Versions, t.UIDs = append(t.IDs, e.ID), append(t.Versions, e.Version), append(t.UIDs, uid(e.UID))
+		t.Applied, t.Owned = append(t.Applied, digest(e.Applied)), append(t.Owned, digest(e.Owned))
+		for _, field := range e.Yielded {
+			t.Yielded[i] = append(t.Yielded[i], yielded{Path: field.Path, Manager: field.Manager})
+		}
+	}
+	unpacked, err := deterministic.Marshal(t)
+	if err != nil {
+		return nil, fmt.Errorf("pack inventory: %w", err)
 	}
 	if len(unpacked) > maxUnpacked {
 		return nil, &TooLargeError{Entries: len(entries), Size: len(unpacked), Limit: maxUnpacked}
 	}
-	data := compress(unpacked)
+	packed, err := compress.Pack(unpacked)
+	if err != nil {
+		return nil, err
+	}
+	data := append([]byte{format1}, packed...)
 	if len(data) > MaxData {
 		return nil, &TooLargeError{Entries: len(entries), Size: len(data), Limit: MaxData}
 	}
 	return data, nil
 }
 
-// columnsOf are the columns in the order in which they are stored.
-func columnsOf(entries []v1alpha1.InventoryEntry) []*column {
-	shared, ids, versions := &column{packing: plain}, &column{packing: plain}, &column{packing: plain}
-	uids, applied, owned := &column{packing: uuids}, &column{packing: digests}, &column{packing: digests}
-	yielded, paths, managers := &column{packing: plain}, &column{packing: plain}, &column{packing: plain}
-	before := ""
-	for _, e := range entries {
-		n := sharedPrefix(before, e.ID)
-		shared.number(n)
-		ids.add(e.ID[n:])
-		before = e.ID
-		versions.add(e.Version)
-		uids.add(string(e.UID))
-		applied.add(e.Applied)
-		owned.add(e.Owned)
-		yielded.number(len(e.Yielded))
-		for _, y := range e.Yielded {
-			paths.add(y.Path)
-			managers.add(y.Manager)
-		}
-	}
-	return []*column{shared, ids, versions, uids, applied, owned, yielded, paths, managers}
-}
-
 func decode(data []byte) ([]v1alpha1.InventoryEntry, error) {
 	if data[0] != format1 {
 		return nil, fmt.Errorf("has format %d, which this version does not know", data[0])
 	}
-	unpacked, err := decompress(data[1:])
+	unpacked, err := compress.Unpack(data[1:], maxUnpacked)
 	if err != nil {
 		return nil, fmt.Errorf("is damaged: %w", err)
 	}
-	s := &stream{rest: unpacked}
-	entries := s.entries()
-	if len(s.rest) > 0 {
-		s.fail(fmt.Errorf("%d bytes are left over", len(s.rest)))
+	var t table
+	if err := cbor.Unmarshal(unpacked, &t); err != nil {
+		return nil, fmt.Errorf("is damaged: %w", err)
 	}
-	if s.err != nil {
-		return nil, fmt.Errorf("is damaged: %w", s.err)
+	n := len(t.IDs)
+	if n == 0 || len(t.Versions) != n || len(t.UIDs) != n || len(t.Applied) != n || len(t.Owned) != n {
+		return nil, errors.New("is damaged: its columns differ in length")
+	}
+	entries := make([]v1alpha1.InventoryEntry, n)
+	for i := range entries {
+		entries[i] = v1alpha1.InventoryEntry{
+			ID: t.IDs[i], Version: t.Versions[i], UID: types.UID(t.UIDs[i]),
+			Applied: string(t.Applied[i]), Owned: string(t.Owned[i]),
+		}
+		for _, field := range t.Yielded[i] {
+			entries[i].Yielded = append(entries[i].Yielded, v1alpha1.YieldedField{Path: field.Path, Manager: field.Manager})
+		}
 	}
 	return entries, nil
 }
 
-func (s *stream) entries() []v1alpha1.InventoryEntry {
-	n := s.room(s.number(), leastEntry)
-	if n == 0 {
-		s.fail(errors.New("it lists nothing"))
-	}
-	entries := make([]v1alpha1.InventoryEntry, n)
-	ids, versions := s.ids(n), s.column(n, plain)
-	uids, applied, owned := s.column(n, uuids), s.column(n, digests), s.column(n, digests)
-	for i := range entries {
-		entries[i] = v1alpha1.InventoryEntry{
-			ID: ids[i], Version: versions[i], UID: types.UID(uids[i]), Applied: applied[i], Owned: owned[i],
-		}
-	}
-	s.yielded(entries)
-	return entries
-}
-
-func (s *stream) ids(n int) []string {
-	shared, ids := s.numbers(n), s.column(n, plain)
-	before := ""
-	for i, kept := range shared {
-		if kept > len(before) {
-			s.fail(errors.New("an id shares more with the one before it than that one has"))
-			break
-		}
-		ids[i] = before[:kept] + ids[i]
-		before = ids[i]
-	}
-	return ids
-}
-
-func (s *stream) yielded(entries []v1alpha1.InventoryEntry) {
-	counts, total := s.numbers(len(entries)), 0
-	for _, n := range counts {
-		total += n
-	}
-	total = s.room(total, 2)
-	paths, managers := s.column(total, plain), s.column(total, plain)
-	for i, n := range counts {
-		n = min(n, len(paths)) // Fewer only if the stream has failed.
-		for j := range n {
-			entries[i].Yielded = append(entries[i].Yielded, v1alpha1.YieldedField{Path: paths[j], Manager: managers[j]})
-		}
-		paths, managers = paths[n:], managers[n:]
-	}
-}
-
-func sharedPrefix(a, b string) int {
-	n := 0
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	return n
-}
-
-func compress(unpacked []byte) []byte {
-	var data bytes.Buffer
-	data.WriteByte(format1)
-	w := gzip.NewWriter(&data)
-	// Writing to a buffer cannot fail.
-	_, _ = w.Write(unpacked)
-	_ = w.Close()
-	return data.Bytes()
-}
-
-// decompress is the inverse of compress. The stream carries a checksum of its content.
-func decompress(packed []byte) ([]byte, error) {
-	in := bytes.NewReader(packed)
-	r, err := gzip.NewReader(in)
+var deterministic = func() cbor.EncMode {
+	mode, err := cbor.CoreDetEncOptions().EncMode()
 	if err != nil {
-		return nil, err
+		panic(err) // the options are the library's own
 	}
-	r.Multistream(false)
-	unpacked, err := io.ReadAll(io.LimitReader(r, maxUnpacked+1))
-	switch {
-	case err != nil:
-		return nil, err
-	case len(unpacked) > maxUnpacked:
-		return nil, fmt.Errorf("it unfolds to more than %d bytes", maxUnpacked)
-	case in.Len() > 0:
-		return nil, fmt.Errorf("%d bytes follow it", in.Len())
+	return mode
+}()
+
+// uid is packed as 16 bytes where it is a UUID as Kubernetes writes them, else as text.
+type uid string
+
+// MarshalCBOR implements cbor.Marshaler.
+func (u uid) MarshalCBOR() ([]byte, error) {
+	if id, err := uuid.Parse(string(u)); err == nil && id.String() == string(u) {
+		return cbor.Marshal(id[:])
 	}
-	return unpacked, nil
+	return cbor.Marshal(string(u))
+}
+
+// UnmarshalCBOR implements cbor.Unmarshaler.
+func (u *uid) UnmarshalCBOR(data []byte) error {
+	text, err := unpacked(data, func(raw []byte) (string, error) {
+		id, err := uuid.FromBytes(raw)
+		return id.String(), err
+	})
+	*u = uid(text)
+	return err
+}
+
+// digest is packed as bytes where it is one of object.Digest, else as text.
+type digest string
+
+// MarshalCBOR implements cbor.Marshaler.
+func (d digest) MarshalCBOR() ([]byte, error) {
+	raw, err := base64.RawURLEncoding.DecodeString(string(d))
+	if err == nil && base64.RawURLEncoding.EncodeToString(raw) == string(d) {
+		return cbor.Marshal(raw)
+	}
+	return cbor.Marshal(string(d))
+}
+
+// UnmarshalCBOR implements cbor.Unmarshaler.
+func (d *digest) UnmarshalCBOR(data []byte) error {
+	text, err := unpacked(data, func(raw []byte) (string, error) { return base64.RawURLEncoding.EncodeToString(raw), nil })
+	*d = digest(text)
+	return err
+}
+
+// unpacked is a value that stands as text, or packed.
+func unpacked(data []byte, unpack func([]byte) (string, error)) (string, error) {
+	var value any
+	if err := cbor.Unmarshal(data, &value); err != nil {
+		return "", err
+	}
+	switch value := value.(type) {
+	case string:
+		return value, nil
+	case []byte:
+		return unpack(value)
+	}
+	return "", fmt.Errorf("a %T is neither text nor bytes", value)
 }

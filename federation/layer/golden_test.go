@@ -3,23 +3,18 @@ package layer_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/federation/internal/golden"
 	"github.com/syncline-dev/syncline/federation/layer"
 	"github.com/syncline-dev/syncline/federation/source"
 	"github.com/syncline-dev/syncline/federation/view"
 )
-
-var update = flag.Bool("update", false, "rewrite the results in testdata")
 
 // resultMark parts what people write from what comes of it.
 const resultMark = "\n==> folded\n"
@@ -27,30 +22,10 @@ const resultMark = "\n==> folded\n"
 // TestGolden folds the layers in each file of testdata and compares the result with what
 // stands below them. The files are the documentation of the semantics.
 func TestGolden(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no files in testdata: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			raw, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			input, want, _ := strings.Cut(string(raw), resultMark)
-			stack, facts := readCase(t, input)
-			got := report(t, stack.Fold(facts, layer.Builtin()))
-			if *update {
-				if err := os.WriteFile(file, []byte(strings.TrimRight(input, "\n")+"\n"+resultMark+got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("result differs (-want +got); after review, rewrite with -update:\n%s", diff)
-			}
-		})
-	}
+	golden.Run(t, "testdata", resultMark, func(t *testing.T, input string) string {
+		stack, facts := readCase(t, input)
+		return report(t, stack.Fold(facts, layer.Builtin()))
+	})
 }
 
 // layerDoc is a Layer or ClusterLayer of a case.

@@ -14,9 +14,6 @@ import (
 type Difference struct {
 	// Path names the field as people do.
 	Path Path
-	// Pointer is the JSON pointer of the field in the live object, or of where it would be; an
-	// entry that a list lacks would be at "-".
-	Pointer string
 	// Want is what we send and Have what the object has.
 	Want, Have any
 	// Missing says that the object has nothing there.
@@ -157,7 +154,7 @@ func (c *comparison) held(s spot) bool { return c.ours != nil && covers(c.ours, 
 func (c *comparison) lost(s spot) bool { return c.ours != nil && !covers(c.ours, s.at) }
 
 func (c *comparison) differ(s spot, want, have any, missing bool) {
-	d := Difference{Path: s.path, Pointer: pointer(s.tokens), Want: want, Have: have, Missing: missing}
+	d := Difference{Path: s.path, Want: want, Have: have, Missing: missing}
 	if !c.held(s) {
 		for _, m := range c.others {
 			if m.Holds(s.at) {

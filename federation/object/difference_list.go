@@ -1,12 +1,6 @@
 package object
 
-import (
-	"slices"
-	"strconv"
-)
-
-// nowhere is the token of an entry that a list does not have (RFC 6901).
-const nowhere = "-"
+import "slices"
 
 // list compares a list as a whole, by keys, as a set or by place.
 func (c *comparison) list(s spot, want []any, have any) {
@@ -64,10 +58,10 @@ func (c *comparison) entries(s spot, keys []string, want, have []any) {
 		case !isMap:
 			c.differ(s.place(i), want[i], nil, true)
 		case at < 0:
-			c.differ(s.entry(keys, item, nowhere), item, nil, true)
+			c.differ(s.entry(keys, item), item, nil, true)
 		default:
 			there, _ := have[at].(map[string]any)
-			c.fields(s.entry(keys, there, strconv.Itoa(at)), item, there)
+			c.fields(s.entry(keys, there), item, there)
 		}
 	}
 }
@@ -78,22 +72,22 @@ func (c *comparison) entries(s spot, keys []string, want, have []any) {
 func (c *comparison) pair(s spot, keys []string, want, have []any) []int {
 	pairs := make([]int, len(want))
 	taken := map[int]bool{}
-	choose := func(i int, admit func(at int, item, there map[string]any) bool) {
+	choose := func(i int, admit func(item, there map[string]any) bool) {
 		item, _ := want[i].(map[string]any)
 		for at, candidate := range have {
 			there, ok := candidate.(map[string]any)
-			if pairs[i] < 0 && ok && item != nil && !taken[at] && sharesKeys(keys, item, there) && admit(at, item, there) {
+			if pairs[i] < 0 && ok && item != nil && !taken[at] && sharesKeys(keys, item, there) && admit(item, there) {
 				pairs[i], taken[at] = at, true
 			}
 		}
 	}
 	for i := range pairs {
 		pairs[i] = -1
-		choose(i, func(_ int, item, _ map[string]any) bool { return hasAll(item, keys) })
+		choose(i, func(item, _ map[string]any) bool { return hasAll(item, keys) })
 	}
 	for i := range pairs {
-		choose(i, func(at int, _, there map[string]any) bool { return c.held(s.entry(keys, there, strconv.Itoa(at))) })
-		choose(i, func(int, map[string]any, map[string]any) bool { return true })
+		choose(i, func(_, there map[string]any) bool { return c.held(s.entry(keys, there)) })
+		choose(i, func(_, _ map[string]any) bool { return true })
 	}
 	return pairs
 }
@@ -121,7 +115,7 @@ func sharesKeys(keys []string, item, there map[string]any) bool {
 func (c *comparison) members(s spot, want, have []any) {
 	for _, item := range want {
 		if !slices.ContainsFunc(have, func(there any) bool { return same(item, there, exactly) }) {
-			c.differ(s.member(item, nowhere), item, nil, true)
+			c.differ(s.member(item), item, nil, true)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package object
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -12,9 +11,8 @@ import (
 
 // spot is a place in what we send and in a live object.
 type spot struct {
-	path   Path
-	at     fieldpath.Path
-	tokens []string
+	path Path
+	at   fieldpath.Path
 	// known are the fields that any manager holds below the place.
 	known *fieldpath.Set
 	// undivided says that managers hold the place as a whole.
@@ -30,12 +28,12 @@ func (s spot) field(name string, want map[string]any) spot {
 	if name == "value" && len(s.keys) > 0 && len(want) == len(s.keys)+1 {
 		path = s.path
 	}
-	return s.below(path, fieldpath.PathElement{FieldName: &name}, name)
+	return s.below(path, fieldpath.PathElement{FieldName: &name})
 }
 
 // entry is the entry of the list at the spot that has the keys; item is the live entry, or
 // what we send where there is none.
-func (s spot) entry(keys []string, item map[string]any, index string) spot {
+func (s spot) entry(keys []string, item map[string]any) spot {
 	var fields value.FieldList
 	var label []string
 	for _, key := range keys {
@@ -45,30 +43,29 @@ func (s spot) entry(keys []string, item map[string]any, index string) spot {
 		}
 	}
 	fields.Sort()
-	e := s.below(s.path.Entry(strings.Join(label, "/")), fieldpath.PathElement{Key: &fields}, index)
+	e := s.below(s.path.Entry(strings.Join(label, "/")), fieldpath.PathElement{Key: &fields})
 	e.keys = keys
 	return e
 }
 
 // member is a member of the set at the spot.
-func (s spot) member(item any, index string) spot {
+func (s spot) member(item any) spot {
 	v := value.NewValueInterface(item)
-	return s.below(s.path.Entry(fmt.Sprint(item)), fieldpath.PathElement{Value: &v}, index)
+	return s.below(s.path.Entry(fmt.Sprint(item)), fieldpath.PathElement{Value: &v})
 }
 
 // place is an entry of the list at the spot that is known by its place.
 func (s spot) place(i int) spot {
-	return s.below(s.path.Index(i), fieldpath.PathElement{Index: &i}, strconv.Itoa(i))
+	return s.below(s.path.Index(i), fieldpath.PathElement{Index: &i})
 }
 
-func (s spot) below(path Path, element fieldpath.PathElement, token string) spot {
+func (s spot) below(path Path, element fieldpath.PathElement) spot {
 	known, divided := s.known.Children.Get(element)
 	if !divided {
 		known = fieldpath.NewSet()
 	}
 	return spot{
-		path: path, at: append(slices.Clone(s.at), element), tokens: append(slices.Clone(s.tokens), token),
-		known: known, undivided: !divided && s.known.Members.Has(element),
+		path: path, at: append(slices.Clone(s.at), element), known: known, undivided: !divided && s.known.Members.Has(element),
 	}
 }
 
@@ -91,14 +88,3 @@ func (s spot) entryKeys() (keys []string, sets bool) {
 	}
 	return keys, sets
 }
-
-// pointer is the JSON pointer (RFC 6901) of the tokens.
-func pointer(tokens []string) string {
-	var out strings.Builder
-	for _, token := range tokens {
-		out.WriteString("/" + escape.Replace(token))
-	}
-	return out.String()
-}
-
-var escape = strings.NewReplacer("~", "~0", "/", "~1")

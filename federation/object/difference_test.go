@@ -7,12 +7,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/syncline-dev/syncline/federation/internal/golden"
 	"github.com/syncline-dev/syncline/federation/object"
 )
 
 // TestDifferences: what of that which we send, above, the live object does not hold.
 func TestDifferences(t *testing.T) {
-	golden(t, "differences", func(t *testing.T, input string) string {
+	golden.Run(t, "testdata/differences", resultMark, func(t *testing.T, input string) string {
 		text, liveText, _ := strings.Cut(input, liveMark)
 		wanted, live := read(t, text), read(t, liveText)
 		before, liveBefore := runtime.DeepCopyJSON(wanted.Object), live.DeepCopy()
@@ -29,7 +30,6 @@ func TestDifferences(t *testing.T) {
 		var out strings.Builder
 		for _, d := range differences {
 			line(&out, "%s", d)
-			line(&out, "  at    %s", d.Pointer)
 			line(&out, "  want  %s", inline(t, d.Want))
 			if !d.Missing {
 				line(&out, "  have  %s", inline(t, d.Have))

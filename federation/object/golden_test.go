@@ -1,20 +1,14 @@
 package object_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 )
-
-var update = flag.Bool("update", false, "rewrite the results in testdata")
 
 const (
 	// ours is the field manager and hub the hub of all cases.
@@ -25,35 +19,6 @@ const (
 	liveMark   = "\n==> live\n"
 	resultMark = "\n==> result\n"
 )
-
-// golden compares what answer says of each file in a folder of testdata with what stands
-// below. Live objects are as a server showed them, their managed fields included.
-func golden(t *testing.T, folder string, answer func(t *testing.T, input string) string) {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join("testdata", folder, "*.txt"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no files: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			raw, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			input, want, _ := strings.Cut(string(raw), resultMark)
-			got := answer(t, input)
-			if *update {
-				if err := os.WriteFile(file, []byte(strings.TrimRight(input, "\n")+"\n"+resultMark+got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("result differs (-want +got); after review, rewrite with -update:\n%s", diff)
-			}
-		})
-	}
-}
 
 // read reads an object as the program does: whole numbers are int64.
 func read(t *testing.T, text string) *unstructured.Unstructured {

@@ -135,19 +135,11 @@ const people = "kubectl"
 
 // applierOf is the field manager, none of ours, that applied the object last; or "".
 func applierOf(u *unstructured.Unstructured, ours []string) string {
-	var applier string
-	var last metav1.Time
-	for _, entry := range u.GetManagedFields() {
-		if entry.Operation != metav1.ManagedFieldsOperationApply || entry.Subresource != "" ||
-			entry.Manager == people || slices.Contains(ours, entry.Manager) {
-			continue
-		}
-		if applier == "" || last.Before(entry.Time) {
-			applier = entry.Manager
-			if entry.Time != nil {
-				last = *entry.Time
-			}
+	others, _ := Managers(u, ours...) // of managers that cannot be read nobody is known to apply
+	for _, m := range others {
+		if m.Operation == metav1.ManagedFieldsOperationApply && m.Subresource == "" && m.Name != people {
+			return m.Name
 		}
 	}
-	return applier
+	return ""
 }

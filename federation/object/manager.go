@@ -34,12 +34,6 @@ func Managers(u *unstructured.Unstructured, ours ...string) ([]Manager, error) {
 	return slices.DeleteFunc(all, func(m Manager) bool { return slices.Contains(ours, m.Name) }), nil
 }
 
-// ManagersOf are those of Managers that hold the field.
-func ManagersOf(u *unstructured.Unstructured, path fieldpath.Path, ours ...string) ([]Manager, error) {
-	others, err := Managers(u, ours...)
-	return slices.DeleteFunc(others, func(m Manager) bool { return !m.Holds(path) }), err
-}
-
 func managers(u *unstructured.Unstructured) ([]Manager, error) {
 	var all []Manager
 	for _, entry := range u.GetManagedFields() {
@@ -65,14 +59,6 @@ func managers(u *unstructured.Unstructured) ([]Manager, error) {
 
 // Holds says whether the manager holds a field, or the undivided value that it is part of.
 func (m Manager) Holds(path fieldpath.Path) bool { return covers(m.fields, path) }
-
-// String is how people name the manager: "kubectl (Update of scale)".
-func (m Manager) String() string {
-	if m.Subresource == "" {
-		return fmt.Sprintf("%s (%s)", m.Name, m.Operation)
-	}
-	return fmt.Sprintf("%s (%s of %s)", m.Name, m.Operation, m.Subresource)
-}
 
 // covers says whether a set holds a path, or something above it as a whole.
 func covers(set *fieldpath.Set, path fieldpath.Path) bool {

@@ -7,13 +7,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/syncline-dev/syncline/federation/internal/golden"
 	"github.com/syncline-dev/syncline/federation/object"
 )
 
 // TestManagers: who else holds fields of the live object, which of some fields, and which
 // tool keeps it.
 func TestManagers(t *testing.T) {
-	golden(t, "managers", func(t *testing.T, input string) string {
+	golden.Run(t, "testdata/managers", resultMark, func(t *testing.T, input string) string {
 		var out strings.Builder
 		for i, text := range strings.Split(input, "\n---\n") {
 			if i > 0 {
@@ -38,7 +39,7 @@ func describeManagers(t *testing.T, out *strings.Builder, live *unstructured.Uns
 		t.Fatal(err)
 	}
 	for _, m := range others {
-		line(out, "  also managed by %s", m)
+		line(out, "  also managed by %s (%s)", m.Name, strings.TrimSpace(string(m.Operation)+" "+m.Subresource))
 	}
 	if len(others) == 0 {
 		return
@@ -49,12 +50,10 @@ func describeManagers(t *testing.T, out *strings.Builder, live *unstructured.Uns
 		fieldpath.MakePathOrDie("spec", "template", "spec", "nodeSelector", "disk"),
 		fieldpath.MakePathOrDie("spec", "template", "spec", "containers", fieldpath.KeyByFields("name", "web"), "image"),
 	} {
-		holders, err := object.ManagersOf(live, path, ours)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range holders {
-			line(out, "  %s is held by %s", path, m.Name)
+		for _, m := range others {
+			if m.Holds(path) {
+				line(out, "  %s is held by %s", path, m.Name)
+			}
 		}
 	}
 }

@@ -1,15 +1,14 @@
 package source
 
 import (
-	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
+
+	"github.com/syncline-dev/syncline/federation/compress"
 )
 
 const (
@@ -50,29 +49,18 @@ func Encode(c Content) (json.RawMessage, error) {
 		return nil, fmt.Errorf("encode content: %w", err)
 	}
 	if len(raw) > CompressAbove {
-		if raw, err = compress(raw); err != nil {
-			return nil, err
+		packed, err := compress.Pack(raw)
+		if err != nil {
+			return nil, fmt.Errorf("encode content: %w", err)
+		}
+		if raw, err = json.Marshal(compressed{Encoding: encodingGzip, Content: packed}); err != nil {
+			return nil, fmt.Errorf("encode content: %w", err)
 		}
 	}
 	if len(raw) > MaxSize {
 		return nil, &TooLargeError{Size: len(raw), Limit: MaxSize}
 	}
 	return raw, nil
-}
-
-func compress(raw []byte) ([]byte, error) {
-	var buf bytes.Buffer
-	w, err := gzip.NewWriterLevel(&buf, gzip.BestCompression)
-	if err != nil {
-		return nil, fmt.Errorf("compress content: %w", err)
-	}
-	if _, err := w.Write(raw); err != nil {
-		return nil, fmt.Errorf("compress content: %w", err)
-	}
-	if err := w.Close(); err != nil {
-		return nil, fmt.Errorf("compress content: %w", err)
-	}
-	return json.Marshal(compressed{Encoding: encodingGzip, Content: buf.Bytes()})
 }
 
 // Decode is the inverse of Encode.
@@ -84,7 +72,7 @@ func Decode(raw json.RawMessage) (Content, error) {
 	switch stored.Encoding {
 	case "":
 	case encodingGzip:
-		unpacked, err := decompress(stored.Content)
+		unpacked, err := compress.Unpack(stored.Content, maxDecoded)
 		if err != nil {
 			return Content{}, fmt.Errorf("decode content: %w", err)
 		}
@@ -97,21 +85,6 @@ func Decode(raw json.RawMessage) (Content, error) {
 		return Content{}, fmt.Errorf("decode content: %w", err)
 	}
 	return c, nil
-}
-
-func decompress(packed []byte) ([]byte, error) {
-	r, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return nil, err
-	}
-	raw, err := io.ReadAll(io.LimitReader(r, maxDecoded+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(raw) > maxDecoded {
-		return nil, fmt.Errorf("unfolds to more than %d bytes", maxDecoded)
-	}
-	return raw, r.Close()
 }
 
 const (

@@ -71,9 +71,7 @@ func (e *executor) considerAdoption(s *step, live *unstructured.Unstructured) {
 		detail += "; it was written by " + managers
 	}
 	detail += ": remove it there, rename ours, or let it be adopted"
-	e.hold(s, object.Problem{
-		Severity: object.Error, Layer: s.object.Home.String(), Object: s.object.ID, Reason: reasonExists, Detail: detail,
-	})
+	e.hold(s, problemOf(s.object.Home, s.object.ID, reasonExists, detail))
 }
 
 // others names the managers that hold fields of an object.
@@ -140,62 +138,48 @@ func (e *executor) inform(s *step, live *unstructured.Unstructured) {
 
 // drifted is the problem of an object whose drift is only reported.
 func drifted(s *step) object.Problem {
-	return object.Problem{
-		Severity: object.Error, Layer: s.object.Home.String(), Object: s.object.ID, Reason: reasonDrifted,
-		Path:   firstPath(s.found),
-		Detail: s.told() + ", and sync.drift is Report: undo it on the member, or bring it into the layer",
-	}
+	return s.problem(reasonDrifted, s.found,
+		s.told()+", and sync.drift is Report: undo it on the member, or bring it into the layer")
 }
 
 // contestedProblem is that of an object which another manager changes as often as we mend it.
 func contestedProblem(s *step) object.Problem {
-	return object.Problem{
-		Severity: object.Error, Layer: s.object.Home.String(), Object: s.object.ID, Reason: reasonContested,
-		Path: firstPath(s.found),
-		Detail: fmt.Sprintf("%s again each time that %s mends it: cede the field (sync.ignore), yield it (sync.conflicts), or stop the other",
-			s.told(), v1alpha1.FieldManager),
-	}
+	return s.problem(reasonContested, s.found, fmt.Sprintf(
+		"%s again each time that %s mends it: cede the field (sync.ignore), yield it (sync.conflicts), or stop the other",
+		s.told(), v1alpha1.FieldManager))
 }
 
 // overruledProblem is that of an object of which the member makes something else.
 func overruledProblem(s *step, found []object.Difference) object.Problem {
-	return object.Problem{
-		Severity: object.Error, Layer: s.object.Home.String(), Object: s.object.ID, Reason: reasonOverruled,
-		Path: firstPath(found),
-		Detail: "the member takes the apply and keeps another value, as an admission webhook or policy may: " +
-			"mend that there, or cede the field (sync.ignore)",
-	}
+	return s.problem(reasonOverruled, found,
+		"the member takes the apply and keeps another value, as an admission webhook or policy may: "+
+			"mend that there, or cede the field (sync.ignore)")
 }
 
-func firstPath(found []object.Difference) string {
-	if len(found) == 0 {
-		return ""
+// problem is a problem of the step's object, at the first field that differs.
+func (s *step) problem(reason string, found []object.Difference, detail string) object.Problem {
+	problem := problemOf(s.object.Home, s.object.ID, reason, detail)
+	if len(found) > 0 {
+		problem.Path = found[0].Path.String()
 	}
-	return found[0].Path.String()
+	return problem
 }
 
-// told says what others did, after the path of the first field.
-func (s *step) told() string {
-	if len(s.found) == 0 {
-		return "it was " + s.why
-	}
-	text := "was changed by " + by(s.found[0])
-	if len(s.found) > 1 {
-		text += ", " + changes(s.found[1:])
-	}
-	return text
-}
-
-// by is who made a change.
-func by(d object.Difference) string { return cmp.Or(d.Manager, "others") }
-
-// changeText says what others did: "spec.replicas was changed by kube-controller-manager".
-// It holds no values.
-func changeText(s *step) string {
+// change says what others did: "spec.replicas was changed by kube-controller-manager". It
+// holds no values.
+func (s *step) change() string {
 	if len(s.found) == 0 {
 		return "it was " + s.why
 	}
 	return changes(s.found)
+}
+
+// told is change for a problem, which begins with the path of the first field.
+func (s *step) told() string {
+	if len(s.found) == 0 {
+		return s.change()
+	}
+	return strings.TrimPrefix(s.change(), s.found[0].Path.String()+" ")
 }
 
 // changes describes differences by their fields and managers.
@@ -203,7 +187,7 @@ func changes(found []object.Difference) string {
 	const most = 3
 	var parts []string
 	for _, d := range found[:min(len(found), most)] {
-		parts = append(parts, fmt.Sprintf("%s was changed by %s", d.Path, by(d)))
+		parts = append(parts, fmt.Sprintf("%s was changed by %s", d.Path, cmp.Or(d.Manager, "others")))
 	}
 	if more := len(found) - most; more > 0 {
 		parts = append(parts, fmt.Sprintf("%d more", more))

@@ -179,7 +179,7 @@ func (e *executor) settle(s *step, out outcome, done *report) {
 		return
 	case out.err != nil:
 		fault := member.Classify(out.err)
-		e.pages.refuse(id, s.attempt(), refusedBy(fault, home, id), terminal(fault), e.now)
+		e.pages.refuse(id, s.attempt(), problemOf(home, id, fault.Reason, fault.Message), terminal(fault), e.now)
 		done.refused++
 		done.retract(id, fault)
 		s.verb, s.why = hold, "refused by the member"
@@ -197,7 +197,7 @@ func (e *executor) settle(s *step, out outcome, done *report) {
 	e.tellAdopted(s, out.met, done)
 	if s.drifted && s.remedied(out.left) {
 		drifts.WithLabelValues(outcomeMended).Inc()
-		tell(&done.mended, home, id.String()+": "+changeText(s))
+		tell(&done.mended, home, id.String()+": "+s.change())
 	}
 	before := s.entry
 	s.entry, s.verb = entryOf(s, out.applied), keep
@@ -205,7 +205,7 @@ func (e *executor) settle(s *step, out outcome, done *report) {
 		s.entry.Applied += overruledMark
 		e.hold(s, overruledProblem(s, fields))
 	}
-	if s.why == whyDeleted && s.entry.UID == before.UID {
+	if s.missing && s.entry.UID == before.UID {
 		// It was there all the time, out of our sight: somebody takes our label off it.
 		s.why = "deprived of the label " + v1alpha1.LabelHub + " by others"
 		e.contested(s, s.why)
@@ -268,7 +268,7 @@ func (e *executor) remove(ctx context.Context, removals []removal, done *report)
 			done.lost = err
 		case err != nil:
 			fault := member.Classify(err)
-			e.pages.refuse(r.id, removing, refusedBy(fault, r.home, r.id), terminal(fault), e.now)
+			e.pages.refuse(r.id, removing, problemOf(r.home, r.id, fault.Reason, fault.Message), terminal(fault), e.now)
 			done.refused++
 		case isGone:
 			e.pages.accepted(r.id)
@@ -312,11 +312,9 @@ func newReport(listed inventory) report {
 	return r
 }
 
-// refusedBy is a failure as a problem of the object.
-func refusedBy(fault member.Failure, home layer.Ref, id object.ID) object.Problem {
-	return object.Problem{
-		Severity: object.Error, Layer: home.String(), Object: id, Reason: fault.Reason, Detail: fault.Message,
-	}
+// problemOf is a problem of an object, for which its home is answerable.
+func problemOf(home layer.Ref, id object.ID, reason, detail string) object.Problem {
+	return object.Problem{Severity: object.Error, Layer: home.String(), Object: id, Reason: reason, Detail: detail}
 }
 
 // terminal says whether a failure waits for a person. A kind that is not served may come

@@ -119,7 +119,8 @@ func (l *ledger) newest(key types.NamespacedName, cached *v1alpha1.LayerBinding)
 
 // Back-off of refused objects: what may pass by itself is tried again soon, what waits for
 // a person is tried rarely, since a person's change is seen at once. What that person does
-// on the member, where nothing tells us of it, is asked for every lastRetry.
+// on the member, where nothing tells us of it, is asked for after lastRetry, and then less
+// and less often.
 const (
 	firstRetry    = time.Second
 	lastRetry     = time.Minute
@@ -139,7 +140,7 @@ func (p *pages) refuse(id object.ID, attempt string, problem object.Problem, ter
 	wait := min(lastRetry, firstRetry<<min(attempts-1, 10))
 	switch {
 	case terminal && slices.Contains(mendedUnseen, problem.Reason):
-		wait = lastRetry
+		wait = min(terminalRetry, lastRetry<<min(attempts-1, 10))
 	case terminal:
 		wait = terminalRetry
 	}

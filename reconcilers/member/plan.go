@@ -54,8 +54,9 @@ type step struct {
 	applied string
 	// entry is what the inventory knows of the object.
 	entry v1alpha1.InventoryEntry
-	// unseen says that the watches have not shown yet whether the object is there.
-	unseen bool
+	// unseen says that the watches have not shown yet whether the object is there, missing
+	// that they have, and it is not.
+	unseen, missing bool
 	// drifted says that others changed the object since we last wrote it.
 	drifted bool
 	// keeping is that of the object's home.
@@ -100,8 +101,6 @@ func (p *planner) plan(want *desired) plan {
 	return out
 }
 
-const whyDeleted = "deleted by others"
-
 // step decides about one object by what the inventory and the watches say.
 func (p *planner) step(w wanted) step {
 	s := step{
@@ -120,7 +119,7 @@ func (p *planner) step(w wanted) step {
 	case s.entry.Applied != s.applied && !s.overruled():
 		s.why = "changed"
 	case !visible && p.live.Synced(w.ID.GroupKind()):
-		s.why, s.drifted = whyDeleted, true
+		s.why, s.drifted, s.missing = "deleted by others", true, true
 	case !visible:
 		s.verb, s.why, s.unseen = keep, "not seen yet", true
 	case seen.UID != s.entry.UID:

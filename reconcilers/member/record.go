@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
 	"github.com/syncline-dev/syncline/clusters/member"
@@ -181,13 +182,11 @@ func (p *pass) observeStep(s *step) convergence.Object {
 	o := convergence.Object{ID: id, Applied: s.verb == keep, Drifted: s.drifted && s.verb != keep}
 	switch {
 	case s.object.Held:
-		problem := p.cause(id)
-		o.Problem = &problem
+		o.Problem = ptr.To(p.cause(id))
 	case s.object.unclear != "":
-		o.Problem = p.problem(s.object.Home, id, "Unclear", s.object.unclear)
+		o.Problem = ptr.To(problemOf(s.object.Home, id, "Unclear", s.object.unclear))
 	case s.verb == inform:
-		problem := p.drift(s)
-		o.Problem = &problem
+		o.Problem = ptr.To(p.drift(s))
 	case s.verb == wait:
 		o.Waits = s.why
 	}
@@ -206,7 +205,7 @@ func (p *pass) observeStep(s *step) convergence.Object {
 			return o // what was seen is old, and a moment from now we shall know
 		}
 		if o.Problem == nil && s.verb == keep {
-			o.Problem = p.problem(s.object.Home, id, "CannotWatch", problem.Error())
+			o.Problem = ptr.To(problemOf(s.object.Home, id, "CannotWatch", problem.Error()))
 		}
 	}
 	if seen, visible := p.connection.member.Seen(id); visible {
@@ -261,10 +260,6 @@ func (p *pass) cause(id object.ID) object.Problem {
 		}
 	}
 	return object.Problem{Severity: object.Error, Object: id, Reason: "Held", Detail: "an error in a layer leaves open what it is to be"}
-}
-
-func (p *pass) problem(home layer.Ref, id object.ID, reason, detail string) *object.Problem {
-	return &object.Problem{Severity: object.Error, Layer: home.String(), Object: id, Reason: reason, Detail: detail}
 }
 
 // lastSeen is when the member last answered, as this replica or an earlier owner saw it.

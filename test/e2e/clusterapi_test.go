@@ -17,7 +17,6 @@ import (
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
 	"github.com/syncline-dev/syncline/test/fleet"
-	"github.com/syncline-dev/syncline/test/install"
 )
 
 func TestPausedClusterIsLeftAlone(t *testing.T) {
@@ -116,27 +115,7 @@ func (a *arena) labelCluster(name, tier string) {
 // started. Its member is one that the shared hub knows too: they leave each other alone.
 func TestHubWithoutClusterAPI(t *testing.T) {
 	t.Parallel()
-	f, err := fleet.Start(t.Context(), fleet.Config{WithoutClusterAPI: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := f.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	replica, err := install.Install(t.Context(), f, install.Options{Replicas: 1, Programs: product.ProgramsDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		for _, fault := range faultsInLogs(replica) {
-			t.Error(fault)
-		}
-		if t.Failed() {
-			t.Log(lastLines(replica.Replicas[0].LogPath(), ""))
-		}
-	})
+	f := startHub(t, fleet.Config{WithoutClusterAPI: true})
 
 	first := newArena(t, "us")
 	first.apply(webLayer, "$GREETING", "hello")

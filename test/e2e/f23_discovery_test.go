@@ -25,10 +25,7 @@ func noDiscovery(w http.ResponseWriter, r *http.Request) bool {
 // waited for; nothing is taken for gone.
 func TestF23DiscoveryThatFailsDeletesNothing(t *testing.T) {
 	t.Parallel()
-	gate := startGateway(t, shared.Member("eu"))
-	a := emptyArena(t, shared, nameFor(t))
-	eu := a.registerWith("eu", shared.Member("eu"), gate.kubeconfig(t, "any"))
-	a.awaitReady("eu")
+	a, gate, eu := behindGateway(t)
 	a.apply(besideWeb, "$GREETING", "hello", "$MORE", other)
 	a.awaitConverged("web")
 	kept := a.uids("v1", "ConfigMap", "other")

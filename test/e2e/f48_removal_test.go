@@ -113,10 +113,7 @@ func (s *site) configMaps(g gomega.Gomega) int {
 // A member that cannot say what it has is not a member that has nothing.
 func TestF48ListsThatFailDeleteNothing(t *testing.T) {
 	t.Parallel()
-	gate := startGateway(t, shared.Member("eu"))
-	a := emptyArena(t, shared, nameFor(t))
-	eu := a.registerWith("eu", shared.Member("eu"), gate.kubeconfig(t, "any"))
-	a.awaitReady("eu")
+	a, gate, eu := behindGateway(t)
 	a.apply(besideWeb, "$GREETING", "hello", "$MORE", other)
 	a.awaitConverged("web")
 	kept := a.uids("v1", "ConfigMap", "other")

@@ -94,6 +94,16 @@ func (g *gateway) kubeconfig(t *testing.T, token string) []byte {
 	return content
 }
 
+// behindGateway is an arena with the member "eu" behind a gateway.
+func behindGateway(t *testing.T) (*arena, *gateway, *site) {
+	t.Helper()
+	gate := startGateway(t, shared.Member("eu"))
+	a := emptyArena(t, shared, nameFor(t))
+	eu := a.registerWith("eu", shared.Member("eu"), gate.kubeconfig(t, "any"))
+	a.awaitReady("eu")
+	return a, gate, eu
+}
+
 // registerWith registers a cluster with a kubeconfig of the test's own, under any name.
 func (a *arena) registerWith(name string, cluster *fleet.Cluster, kubeconfig []byte) *site {
 	a.Helper()

@@ -17,7 +17,23 @@ import (
 // for long. Its members are clusters that the shared hub knows too.
 func TestOwnHub(t *testing.T) {
 	t.Parallel()
-	f, err := fleet.Start(t.Context(), fleet.Config{})
+	f := startHub(t, fleet.Config{}, "--probe-interval=1s", "--orphan-after=5s")
+	for name, test := range map[string]func(*arena){
+		"cluster that is registered twice":     registeredTwice,
+		"layer deleted while a member is away": deletedWhileAway,
+		"hub that is its own member":           hubAsMember,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(emptyArena(t, f, nameFor(t)))
+		})
+	}
+}
+
+// startHub starts a hub of the test's own, with one manager. Both end with the test.
+func startHub(t *testing.T, config fleet.Config, args ...string) *fleet.Fleet {
+	t.Helper()
+	f, err := fleet.Start(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,9 +42,7 @@ func TestOwnHub(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	replica, err := install.Install(t.Context(), f, install.Options{Replicas: 1, Programs: product.ProgramsDir(), Args: []string{
-		"--probe-interval=1s", "--orphan-after=5s",
-	}})
+	replica, err := install.Install(t.Context(), f, install.Options{Replicas: 1, Programs: product.ProgramsDir(), Args: args})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,16 +54,7 @@ func TestOwnHub(t *testing.T) {
 			t.Log(lastLines(replica.Replicas[0].LogPath(), ""))
 		}
 	})
-	for name, test := range map[string]func(*arena){
-		"cluster that is registered twice":     registeredTwice,
-		"layer deleted while a member is away": deletedWhileAway,
-		"hub that is its own member":           hubAsMember,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			test(emptyArena(t, f, nameFor(t)))
-		})
-	}
+	return f
 }
 
 // registeredTwice: the elder is served, and the younger when the elder is gone.

@@ -77,6 +77,7 @@ func TestRotationsLeaveNothingBehind(t *testing.T) {
 	f.watch(configMaps, deployments)
 	admin := f.admin()
 	settle := func(user string) {
+		since := f.cluster.Audit().End()
 		f.connectAs(user)
 		applied := f.apply(u)
 		theirs := client.RawPatch(types.MergePatchType, []byte(`{"data":{"key":"theirs"}}`))
@@ -84,7 +85,10 @@ func TestRotationsLeaveNothingBehind(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.within(10*time.Second, "seen as drift by "+user, func() bool { return f.seen(applied.ID).Owned != applied.Owned })
-		time.Sleep(time.Second) // the other watch resumes, too
+		f.within(10*time.Second, "the other watch resumes as "+user, func() bool {
+			events, _, err := f.cluster.Audit().Events(since, fleet.ByUser(user), confirmsDeployments)
+			return err == nil && len(events) > 0
+		})
 	}
 	settle("rotated")
 	since, before := f.cluster.Audit().End(), measure(t)
@@ -105,6 +109,11 @@ func TestRotationsLeaveNothingBehind(t *testing.T) {
 	if err != nil || len(lists) > 0 {
 		t.Errorf("listed %d times: %v", len(lists), err)
 	}
+}
+
+// confirmsDeployments passes what a watch of Deployments asks before it resumes.
+func confirmsDeployments(e *auditv1.Event) bool {
+	return e.Verb == "get" && e.ObjectRef != nil && e.ObjectRef.Resource == "deployments"
 }
 
 func watches(e *auditv1.Event) bool { return e.Verb == "watch" }

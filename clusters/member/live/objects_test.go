@@ -83,6 +83,40 @@ func TestStatusIsNoDrift(t *testing.T) {
 	}
 }
 
+func TestReleaseMeansOneObjectAndTakesOurMarksAlone(t *testing.T) {
+	f := connect(t)
+	namespace := f.cluster.Namespace(t)
+	f.watch(configMaps)
+	u := settings(namespace, "settings", "ours")
+	labels := u.GetLabels()
+	labels["app"] = "web"
+	u.SetLabels(labels)
+	applied := f.apply(u)
+
+	if err := f.member.Release(t.Context(), applied.ID, "v1", "another"); !errors.Is(err, member.ErrReplaced) {
+		t.Errorf("got %v, want ErrReplaced", err)
+	}
+	if err := f.member.Release(t.Context(), applied.ID, "v1", applied.UID); err != nil {
+		t.Fatal(err)
+	}
+	live, err := f.member.Get(t.Context(), applied.ID, "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if labels := live.GetLabels(); len(labels) != 1 || labels["app"] != "web" || len(live.GetAnnotations()) > 0 {
+		t.Errorf("labels are %v, annotations %v", labels, live.GetAnnotations())
+	}
+	f.within(10*time.Second, "out of sight", func() bool { return f.seen(applied.ID).UID == "" })
+	if value, _, _ := unstructured.NestedString(live.Object, "data", "key"); value != "ours" {
+		t.Errorf("the object holds %q", value)
+	}
+	gone := applied.ID
+	gone.Name = "never-made"
+	if err := f.member.Release(t.Context(), gone, "v1", applied.UID); err != nil {
+		t.Errorf("what is not there is released: %v", err)
+	}
+}
+
 func TestDeleteMeansOneObject(t *testing.T) {
 	f := connect(t)
 	namespace := f.cluster.Namespace(t)
