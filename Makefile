@@ -31,6 +31,10 @@ e2e: ## The whole product on real control planes.
 bench: ## Figures as "name value unit" lines, ratios inside one run; ONLY=frozen,view for some.
 	go run ./test/bench $(if $(ONLY),-only $(ONLY))
 
+.PHONY: sim
+sim: ## Random schedules of crashes, pauses, partitions and skewed clocks on virtual time; SCHEDULES=n.
+	go test ./test/sim -run 'Schedules|Mutants' -v -count=1 -timeout=0 -schedules=$(or $(SCHEDULES),10000)
+
 .PHONY: deflake
 deflake: ## Repeat the tests until one fails: PKG=./... COUNT=20.
 	go run ./test/fleet/build

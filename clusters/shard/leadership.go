@@ -35,25 +35,17 @@ type Config struct {
 }
 
 func (c Config) validated() (Config, error) {
-	if c.LeaseDuration == 0 {
-		c.LeaseDuration = 15 * time.Second
-	}
-	if c.RenewDeadline == 0 {
-		c.RenewDeadline = 10 * time.Second
-	}
-	if c.RetryPeriod == 0 {
-		c.RetryPeriod = 2 * time.Second
-	}
-	switch {
-	case c.REST == nil:
+	if c.REST == nil {
 		return c, errors.New("shard: REST is required")
-	case c.Namespace == "" || c.Name == "" || c.Identity == "":
-		return c, errors.New("shard: Namespace, Name and Identity are required")
-	case c.RetryPeriod <= 0 || c.RenewDeadline <= c.RetryPeriod:
-		return c, fmt.Errorf("shard: RenewDeadline %s must exceed RetryPeriod %s, which must be positive", c.RenewDeadline, c.RetryPeriod)
-	case c.RenewDeadline > c.LeaseDuration-c.LeaseDuration/5:
-		return c, fmt.Errorf("shard: RenewDeadline %s must leave a fifth of LeaseDuration %s for writes under way", c.RenewDeadline, c.LeaseDuration)
 	}
+	if c.Namespace == "" || c.Name == "" || c.Identity == "" {
+		return c, errors.New("shard: Namespace, Name and Identity are required")
+	}
+	timings, err := Timings{LeaseDuration: c.LeaseDuration, RenewDeadline: c.RenewDeadline, RetryPeriod: c.RetryPeriod}.validated()
+	if err != nil {
+		return c, fmt.Errorf("shard: %w", err)
+	}
+	c.LeaseDuration, c.RenewDeadline, c.RetryPeriod = timings.LeaseDuration, timings.RenewDeadline, timings.RetryPeriod
 	return c, nil
 }
 

@@ -1,0 +1,225 @@
+package shard
+
+import (
+	"strconv"
+	"time"
+)
+
+// shard is one shard, as this replica knows it.
+type shard struct {
+	slot
+	index int
+	phase phase
+
+	claimed int       // the epoch that this replica last tried to begin
+	held    int       // the epoch of its last tenure
+	until   time.Time // the end of ownership, while held
+
+	unwantedAt time.Time // since when it is another's by assignment, while held; zero if ours
+
+	// writing is true from the beginning of a tenure until no write under it is under way, as
+	// far as is known here. What may still reach the member has done so at quietAt.
+	writing  bool
+	quietAt  time.Time
+	closedAt time.Time // when the hand-over began
+	cutAt    time.Time // when it cuts off writes under way
+	cut      bool      // it has
+}
+
+// phase is where a replica stands with a shard.
+//
+//	idle      -> held       its write of the Lease succeeded
+//	held      -> draining   it is another's by assignment, or we stop
+//	          -> idle       the renew deadline has passed, or another holds the Lease
+//	draining  -> releasing  no write can be under way
+//	releasing -> idle       the Lease was given back
+type phase int
+
+const (
+	idle phase = iota
+	held
+	draining
+	releasing
+)
+
+// ours reports whether the Lease is this replica's by a write of its own. One that bears our
+// name otherwise was edited by a person.
+func (m *machine) ours(s *shard) bool {
+	return s.holder() == m.identity && s.lease.Annotations[claimAnnotation] == m.identity &&
+		(s.epoch() == s.held || s.epoch() == s.claimed)
+}
+
+// claim writes that the shard is ours in an epoch.
+func (m *machine) claim(now time.Time, s *shard, epoch int) {
+	m.write(now, &s.slot, term{kind: kindShard, holder: m.identity, epoch: epoch, annotations: map[string]string{
+		claimAnnotation: m.identity,
+	}})
+}
+
+func (m *machine) wants(s *shard) bool { return m.joined && m.wanted[s.index] == m.identity }
+
+// keepShard does what is due for a shard.
+func (m *machine) keepShard(now time.Time, s *shard) {
+	if s.phase == held || s.phase == draining {
+		m.watchTenure(now, s)
+	}
+	switch s.phase {
+	case idle:
+		m.keepIdle(now, s)
+	case held:
+		m.keepHeld(now, s)
+	case draining:
+		m.keepDraining(now, s)
+	case releasing:
+		m.keepReleasing(now, s)
+	}
+}
+
+// watchTenure ends a tenure at once when its time is over, or the Lease is no longer ours.
+func (m *machine) watchTenure(now time.Time, s *shard) {
+	switch {
+	case !m.ours(s):
+		m.lose(now, s, ReasonTaken)
+	case s.phase == held && m.due(now, s.until):
+		m.lose(now, s, ReasonExpired)
+	}
+}
+
+// lose stops writes at once. Those that were under way may reach the member for a while.
+func (m *machine) lose(now time.Time, s *shard, reason Reason) {
+	m.order(order{verb: cutTenure, shard: s.index, epoch: s.held, reason: reason})
+	s.phase = idle
+	s.quietAt = now.Add(m.cfg.grace())
+}
+
+// keepIdle takes a shard that is to be ours and that nobody can hold, and gives back one
+// that is ours without our knowing: an attempt was executed although it failed.
+func (m *machine) keepIdle(now time.Time, s *shard) {
+	if s.writing || !m.due(now, s.quietAt) {
+		return
+	}
+	if !m.wants(s) {
+		if m.ours(s) && !s.busy {
+			s.phase, s.closedAt = releasing, now
+			m.keepReleasing(now, s)
+		}
+		return
+	}
+	if s.lease != nil && !m.ours(s) && !m.due(now, s.freeAt(m.cfg.LeaseDuration)) {
+		return
+	}
+	if !m.callable(now, &s.slot) {
+		return
+	}
+	if s.lease == nil {
+		// A Lease that a person deleted may have had a holder until now, whatever we saw before.
+		// So it is made without one, and respected as if somebody held it.
+		m.write(now, &s.slot, term{kind: kindShard})
+	} else {
+		s.claimed = m.highest + 1
+		m.claim(now, s, s.claimed)
+	}
+}
+
+// wroteShard takes the success of a write of a shard's Lease. One that renewed a tenure which
+// was lost in the meantime begins nothing: what it was followed by is not over yet.
+func (m *machine) wroteShard(now time.Time, s *shard, c call, until time.Time) {
+	switch {
+	case c.term.holder == "":
+		if s.phase == releasing {
+			m.order(order{verb: handedOver, shard: s.index, epoch: s.held, lasted: now.Sub(s.closedAt)})
+		}
+	case s.phase == held && c.term.epoch == s.held:
+		s.until, s.nextAt = until, m.nextRenewal(c)
+		m.order(order{verb: extendTenure, shard: s.index, epoch: s.held, until: until})
+	case s.phase == idle && c.term.epoch > s.held && m.ours(s) && now.Before(until):
+		m.open(now, s, c, until)
+	}
+}
+
+// open begins a tenure.
+func (m *machine) open(now time.Time, s *shard, c call, until time.Time) {
+	s.phase, s.held, s.until = held, c.term.epoch, until
+	s.writing, s.cut, s.quietAt, s.unwantedAt = true, false, time.Time{}, time.Time{}
+	s.nextAt = m.nextRenewal(c)
+	reason := ReasonTakeover
+	if c.base.released() || c.base.epoch() == 0 {
+		reason = ReasonAssigned
+	}
+	m.order(order{
+		verb: openTenure, shard: s.index, epoch: s.held, until: until,
+		lasted: now.Sub(c.base.since), reason: reason,
+	})
+}
+
+// keepHeld renews, or begins to hand over: when the shard has been another's for a moment.
+// Replicas notice within milliseconds of each other who came and went, and until all have
+// noticed, they may not agree.
+func (m *machine) keepHeld(now time.Time, s *shard) {
+	if m.wants(s) {
+		s.unwantedAt = time.Time{}
+	}
+	if m.wants(s) || !m.unwanted(now, s) {
+		if m.callable(now, &s.slot) {
+			m.claim(now, s, s.held)
+		}
+		return
+	}
+	m.order(order{verb: closeTenure, shard: s.index, epoch: s.held, reason: ReasonHandedOver})
+	s.phase, s.closedAt = draining, now
+	s.cutAt = now.Add(m.cfg.DrainTimeout)
+	if s.until.Before(s.cutAt) {
+		s.cutAt = s.until
+	}
+	m.due(now, s.cutAt)
+}
+
+// unwanted reports whether a shard that is another's has been so for long enough.
+func (m *machine) unwanted(now time.Time, s *shard) bool {
+	if s.unwantedAt.IsZero() {
+		s.unwantedAt = now
+	}
+	return m.stopping || m.due(now, s.unwantedAt.Add(m.cfg.RetryPeriod/10))
+}
+
+// keepDraining waits for writes under way. It renews no more: what is left of the Lease
+// covers the drain.
+func (m *machine) keepDraining(now time.Time, s *shard) {
+	if !s.cut && s.writing && m.due(now, s.cutAt) {
+		s.cut = true
+		m.order(order{verb: cutTenure, shard: s.index, epoch: s.held, reason: ReasonHandedOver})
+	}
+	if s.writing || !m.due(now, s.quietAt) {
+		return
+	}
+	s.phase = releasing
+	s.nextAt = now
+	m.keepReleasing(now, s)
+}
+
+// drained takes the end of the last write under a tenure, and when the last was given up of
+// which nobody knows whether the member will execute it, zero if there was none. Such a write
+// is given the time that it has when ownership is lost.
+func (m *machine) drained(index, epoch int, unanswered time.Time) {
+	s := m.shards[index]
+	if epoch != s.held {
+		return
+	}
+	s.writing = false
+	if at := unanswered.Add(m.cfg.grace()); !unanswered.IsZero() && at.After(s.quietAt) {
+		s.quietAt = at
+	}
+}
+
+// keepReleasing gives the Lease back, unless it has become another's, or is ours again.
+func (m *machine) keepReleasing(now time.Time, s *shard) {
+	if !m.ours(s) || m.wants(s) {
+		s.phase = idle
+		return
+	}
+	if m.callable(now, &s.slot) {
+		m.write(now, &s.slot, term{kind: kindShard, epoch: s.epoch(), annotations: map[string]string{
+			releasedAnnotation: strconv.Itoa(s.epoch()),
+		}})
+	}
+}

@@ -1,0 +1,345 @@
+package shard
+
+import (
+	"errors"
+	"strconv"
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+func failing(lease string) func(call) error {
+	return func(c call) error {
+		if c.lease == lease {
+			return errors.New("timeout")
+		}
+		return nil
+	}
+}
+
+func TestALeaseThatIsNewIsRespectedAsIfHeld(t *testing.T) {
+	s := newStage(t, ReplicaConfig{}).begin()
+	s.pass(14 * time.Second)
+	s.holds()
+	s.pass(time.Second)
+	s.holds(0, 1)
+}
+
+func TestALeaseThatWasGivenBackIsTakenAtOnce(t *testing.T) {
+	s := newStage(t, ReplicaConfig{})
+	for shard := range 2 {
+		s.hold(shardLeaseName(shard), "", 7)
+	}
+	s.put(shardLeaseName(1), func(l *coordinationv1.Lease) { l.Annotations = map[string]string{releasedAnnotation: "7"} })
+	s.begin()
+	s.holds(1)
+	if epoch := s.m.shards[1].held; epoch != 8 {
+		t.Errorf("in epoch %d, want 8", epoch)
+	}
+	s.pass(14 * time.Second)
+	s.holds(1) // of the other only the holder is missing: a person may have removed it
+	s.pass(time.Second)
+	s.holds(0, 1)
+}
+
+func TestOneFailedRenewalIsNoLoss(t *testing.T) {
+	s := alone(t)
+	s.fails = failing(shardLeaseName(0))
+	s.pass(7 * time.Second)
+	s.holds(0, 1)
+	s.fails = nil
+	s.pass(30 * time.Second)
+	s.holds(0, 1)
+	for _, o := range s.orders {
+		if o.verb != extendTenure {
+			t.Errorf("order %+v, want extensions only", o)
+		}
+	}
+}
+
+func TestTheRenewDeadlineIsALoss(t *testing.T) {
+	s := alone(t)
+	s.fails = failing(shardLeaseName(0))
+	s.pass(10 * time.Second)
+	s.holds(1)
+	s.fails = nil
+	s.pass(3 * time.Second)
+	s.holds(1) // writes that were cut off may still arrive
+	s.pass(4 * time.Second)
+	s.holds(0, 1)
+	if last := s.m.shards[0]; last.held <= 1 {
+		t.Errorf("is held again in epoch %d, as before", last.held)
+	}
+}
+
+// A renewal whose success is heard after the loss must not bring the tenure back: its writes
+// were cut off, and may still arrive.
+func TestALateRenewalBeginsNothing(t *testing.T) {
+	s := alone(t)
+	s.pass(1500 * time.Millisecond)
+	s.held = func(c call) bool { return c.lease == shardLeaseName(0) }
+	s.pass(11 * time.Second)
+	s.holds(1)
+	for _, end := range s.late {
+		end()
+	}
+	s.held = nil
+	s.settle()
+	s.holds(1)
+}
+
+func TestWhatAnotherHoldsIsLostAtOnce(t *testing.T) {
+	s := alone(t)
+	s.hold(shardLeaseName(0), "b_1", 9)
+	s.settle()
+	s.holds(1)
+	s.remove(shardLeaseName(1))
+	s.settle()
+	s.holds()
+	s.pass(10 * time.Second)
+	s.holds()
+	s.pass(10 * time.Second)
+	s.holds(0, 1)
+	if epoch := s.m.shards[1].held; epoch <= 9 {
+		t.Errorf("the deleted Lease begins anew in epoch %d", epoch)
+	}
+}
+
+// A person writes our name into a Lease, in the very epoch that we tried to begin and another
+// began.
+func TestANameWrittenByAPersonIsNoClaim(t *testing.T) {
+	s := newStage(t, ReplicaConfig{Shards: 1})
+	s.hold(shardLeaseName(0), "b_1", 1)
+	s.fails = failing(shardLeaseName(0))
+	s.begin()
+	s.pass(16 * time.Second)
+	s.fails = nil
+	s.hold(shardLeaseName(0), "c_1", s.m.shards[0].claimed)
+	s.hold(shardLeaseName(0), "a_1", s.m.shards[0].claimed)
+	s.settle()
+	s.pass(14 * time.Second)
+	s.holds()
+	s.pass(2 * time.Second)
+	s.holds(0)
+}
+
+// F16: what other machines' clocks say is for people.
+func TestForeignClocksAreNotCompared(t *testing.T) {
+	for _, ahead := range []time.Duration{-90 * time.Second, 90 * time.Second} {
+		s := newStage(t, ReplicaConfig{Shards: 1})
+		renew := func(l *coordinationv1.Lease) {
+			at := metav1.NewMicroTime(s.now.Add(ahead))
+			l.Spec.RenewTime = &at
+		}
+		s.hold(shardLeaseName(0), "b_1", 1)
+		s.begin()
+		for range 10 {
+			s.put(shardLeaseName(0), renew)
+			s.pass(2 * time.Second)
+			s.holds()
+		}
+		s.pass(12 * time.Second)
+		s.holds()
+		s.pass(time.Second)
+		s.holds(0)
+	}
+}
+
+// join makes another replica a member.
+func (s *stage) join(name string) {
+	s.put(replicaLeaseName(name), func(l *coordinationv1.Lease) {
+		l.Spec.HolderIdentity = ptr.To(name + "_1")
+		l.Annotations = map[string]string{shardsAnnotation: "2", weightAnnotation: "1"}
+	})
+}
+
+func (s *stage) last(verb orderVerb) *order {
+	for i := len(s.orders) - 1; i >= 0; i-- {
+		if s.orders[i].verb == verb {
+			return &s.orders[i]
+		}
+	}
+	return nil
+}
+
+func TestAMomentOfDisagreementMovesNothing(t *testing.T) {
+	s := alone(t)
+	s.join("b")
+	s.settle()
+	s.pass(100 * time.Millisecond)
+	s.remove(replicaLeaseName("b"))
+	s.pass(10 * time.Second)
+	if s.holds(0, 1); s.last(closeTenure) != nil {
+		t.Error("a shard was handed over")
+	}
+}
+
+func TestAHandOverWaitsForWrites(t *testing.T) {
+	s := alone(t)
+	s.join("b")
+	s.settle()
+	s.pass(200 * time.Millisecond)
+	closed := s.last(closeTenure)
+	if closed == nil {
+		t.Fatal("nothing is handed over")
+	}
+	lease := shardLeaseName(closed.shard)
+	s.pass(time.Second)
+	if *s.leases[lease].Spec.HolderIdentity == "" {
+		t.Fatal("is given back while a write is under way")
+	}
+	s.m.drained(closed.shard, closed.epoch, time.Time{})
+	s.settle()
+	if *s.leases[lease].Spec.HolderIdentity != "" || s.leases[lease].Annotations[releasedAnnotation] == "" {
+		t.Error("is not given back when no write is under way")
+	}
+	if s.last(cutTenure) != nil {
+		t.Error("a write was cut off")
+	}
+}
+
+func TestAHandOverCutsOffWhatHangs(t *testing.T) {
+	s := alone(t)
+	s.join("b")
+	s.settle()
+	s.pass(200 * time.Millisecond)
+	s.pass(1999 * time.Millisecond)
+	if s.last(cutTenure) != nil {
+		t.Error("cut off early")
+	}
+	s.pass(time.Millisecond)
+	if s.last(cutTenure) == nil {
+		t.Error("not cut off in time")
+	}
+}
+
+func TestAnUnansweredWriteMayStillArrive(t *testing.T) {
+	s := alone(t)
+	s.join("b")
+	s.settle()
+	s.pass(200 * time.Millisecond)
+	closed := s.last(closeTenure)
+	s.m.drained(closed.shard, closed.epoch, s.now)
+	s.pass(4 * time.Second)
+	if s.last(handedOver) != nil {
+		t.Error("given back while a write that was given up may arrive")
+	}
+	s.pass(time.Second)
+	if s.last(handedOver) == nil {
+		t.Error("not given back afterwards")
+	}
+}
+
+func TestACleanStop(t *testing.T) {
+	s := alone(t)
+	s.m.stop(s.now)
+	s.settle()
+	for _, o := range s.orders {
+		if o.verb == closeTenure {
+			s.m.drained(o.shard, o.epoch, time.Time{})
+		}
+	}
+	s.settle()
+	if !s.m.stopped() || s.leases[replicaLeaseName("a")] != nil {
+		t.Errorf("stopped: %v; Leases: %v", s.m.stopped(), s.leases)
+	}
+	for shard := range 2 {
+		if holder := *s.leases[shardLeaseName(shard)].Spec.HolderIdentity; holder != "" {
+			t.Errorf("shard %d is left to %s", shard, holder)
+		}
+	}
+}
+
+func TestTheNumberOfShardsMustAgree(t *testing.T) {
+	record := func(s *stage, n string) {
+		s.put(recordName, func(l *coordinationv1.Lease) { l.Annotations = map[string]string{shardsAnnotation: n} })
+	}
+	s := newStage(t, ReplicaConfig{})
+	record(s, "64")
+	if s.begin(); !errors.Is(s.m.failure(), ErrShardCount) {
+		t.Errorf("starts beside another number: %v", s.m.failure())
+	}
+
+	s = newStage(t, ReplicaConfig{Shards: 3})
+	s.join("b") // with 2; the record was deleted
+	if s.begin(); !errors.Is(s.m.failure(), ErrShardCount) {
+		t.Errorf("starts beside a replica with another number: %v", s.m.failure())
+	}
+
+	s = alone(t)
+	record(s, "64")
+	s.settle()
+	s.pass(200 * time.Millisecond)
+	if s.holds(); s.m.failure() != nil || !errors.Is(s.m.refusal, ErrShardCount) {
+		t.Errorf("a person changed the record: failure %v, refusal %v", s.m.failure(), s.m.refusal)
+	}
+	for shard := range 2 {
+		s.m.drained(shard, s.m.shards[shard].held, time.Time{})
+	}
+	record(s, "2")
+	s.pass(3 * time.Second)
+	s.holds(0, 1)
+
+	s.remove(recordName)
+	s.settle()
+	s.holds(0, 1)
+	if s.leases[recordName] == nil {
+		t.Error("the record is not written again")
+	}
+}
+
+func TestTheSecondOfANameWaits(t *testing.T) {
+	s := newStage(t, ReplicaConfig{})
+	for shard := range 2 {
+		s.hold(shardLeaseName(shard), "a_0", 1)
+	}
+	s.hold(replicaLeaseName("a"), "a_0", 1)
+	s.begin()
+	for range 20 {
+		s.pass(2 * time.Second)
+		s.hold(replicaLeaseName("a"), "a_0", 1)
+		s.holds()
+	}
+	s.pass(14 * time.Second)
+	s.holds()
+	s.pass(2 * time.Second)
+	s.holds(0, 1)
+}
+
+func TestTheLeaseOfADeadReplicaIsRemoved(t *testing.T) {
+	s := alone(t)
+	s.join("b")
+	s.pass(16 * time.Second)
+	if s.leases[replicaLeaseName("b")] != nil {
+		t.Error("it is left")
+	}
+}
+
+// What was written while a list was under way may be newer than the list.
+func TestALateListIsNotARestoredHub(t *testing.T) {
+	s := alone(t)
+	list := &coordinationv1.LeaseList{ListMeta: metav1.ListMeta{ResourceVersion: strconv.Itoa(s.version)}}
+	for _, l := range s.leases {
+		list.Items = append(list.Items, *l)
+	}
+	s.m.listing()
+	s.pass(3 * time.Second)
+	before := s.m.shards[0].version
+	s.m.listed(s.now, list)
+	s.settle()
+	if s.holds(0, 1); s.m.shards[0].version != before {
+		t.Error("a list that was late is believed")
+	}
+}
+
+func TestARestoredHubIsBelieved(t *testing.T) {
+	s := alone(t)
+	s.version = 3
+	s.leases = map[string]*coordinationv1.Lease{}
+	s.hold(shardLeaseName(0), "b_1", 1)
+	s.begin()
+	s.holds()
+}

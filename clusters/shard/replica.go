@@ -1,0 +1,143 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+)
+
+// Ownership is this replica's hold of a shard.
+type Ownership struct {
+	Shard int
+	// Epoch grows with each owner of the shard, on whichever replica: it is the Lease's
+	// leaseTransitions. It exceeds all earlier ones of the shard, but need not follow them.
+	Epoch int
+	// Since is when it began, by this machine's clock.
+	Since time.Time
+}
+
+// Holding is who owns a shard, as far as this replica sees.
+type Holding struct {
+	Shard int
+	// Replica is the name of the owner; empty if there is none that lives.
+	Replica string
+	Epoch   int
+	// Since is when this replica saw that it became so.
+	Since time.Time
+}
+
+// Reason is why ownership of a shard began or ended.
+type Reason string
+
+// Reasons.
+const (
+	ReasonAssigned   Reason = "Assigned"   // it was given back by its last owner, or had none
+	ReasonTakeover   Reason = "Takeover"   // its last owner is not heard of any more
+	ReasonHandedOver Reason = "HandedOver" // it is another replica's by assignment, or this one stops
+	ReasonExpired    Reason = "Expired"    // the Lease was not renewed in time
+	ReasonTaken      Reason = "Taken"      // the Lease is another's, or gone
+)
+
+// Change is a beginning or an end of ownership here.
+type Change struct {
+	Ownership
+	// Owned is true of a beginning.
+	Owned  bool
+	Reason Reason
+}
+
+// Replica owns shards together with the other replicas of the hub. It is safe for concurrent
+// use.
+type Replica struct {
+	cfg    ReplicaConfig
+	inbox  *inbox
+	notify []func(Change)
+
+	mu     sync.RWMutex
+	locked lockedReplica
+}
+
+type lockedReplica struct {
+	tenures  []*tenure       // by shard; nil where there was none. The last may have ended
+	changed  []chan struct{} // by shard; closed and replaced when the tenure changes
+	holdings []Holding
+	refusal  error // the number of shards is not the hub's
+	failure  error // the last call failed
+}
+
+// NewReplica returns a replica that owns nothing before Start.
+func NewReplica(cfg ReplicaConfig) (*Replica, error) {
+	cfg, err := cfg.validated()
+	if err != nil {
+		return nil, err
+	}
+	r := &Replica{cfg: cfg, inbox: newInbox()}
+	r.locked.tenures = make([]*tenure, cfg.Shards)
+	for range cfg.Shards {
+		r.locked.changed = append(r.locked.changed, make(chan struct{}))
+	}
+	return r, nil
+}
+
+// OnChange has a function called after each change of ownership, in order. It must return at
+// once. Call it before Start.
+func (r *Replica) OnChange(notify func(Change)) { r.notify = append(r.notify, notify) }
+
+// Owns reports whether this replica owns a member now, and since when.
+func (r *Replica) Owns(member types.NamespacedName) (Ownership, bool) {
+	t, _ := r.tenure(Of(member, r.cfg.Shards))
+	if t == nil || !t.valid() {
+		return Ownership{}, false
+	}
+	return t.Ownership, true
+}
+
+// Holding is who owns a member, as far as this replica sees; false before it has seen
+// anything.
+func (r *Replica) Holding(member types.NamespacedName) (Holding, bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if r.locked.holdings == nil {
+		return Holding{}, false
+	}
+	return r.locked.holdings[Of(member, r.cfg.Shards)], true
+}
+
+// tenure is the current or last tenure of a shard, nil if none, and a channel that is closed
+// when there is another.
+func (r *Replica) tenure(shard int) (*tenure, <-chan struct{}) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.locked.tenures[shard], r.locked.changed[shard]
+}
+
+// Trouble is why this replica cannot take part in full, nil if it can.
+func (r *Replica) Trouble() error {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return errors.Join(r.locked.refusal, r.locked.failure)
+}
+
+// Start takes part until ctx is done. Then it hands everything over, gives up its membership
+// and returns: within LeaseDuration, after which nothing that it left undone matters. Its
+// only error is ErrShardCount, and that only at the start.
+func (r *Replica) Start(ctx context.Context) error {
+	work, end := context.WithCancel(context.WithoutCancel(ctx))
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer end()
+	log := logf.FromContext(ctx).WithName("shard").WithValues("replica", r.cfg.identity())
+	running.Go(func() { r.watch(work, log) })
+	l := &loop{
+		Replica: r,
+		machine: newMachine(r.cfg),
+		log:     log,
+		begin:   func(c call) { running.Go(func() { r.call(work, log, c) }) },
+	}
+	defer l.endAll()
+	return l.run(ctx)
+}
