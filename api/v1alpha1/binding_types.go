@@ -30,7 +30,12 @@ type LayerReference struct {
 }
 
 // LayerBindingStatus is what the member's owner last saw and did.
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.epoch) || has(self.epoch) && self.epoch >= oldSelf.epoch",message="an owner of an older epoch must not write"
 type LayerBindingStatus struct {
+	// epoch of the member's owner that wrote this: see MemberCluster, status.owner.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	Epoch int64 `json:"epoch,omitempty"`
 	// revision is the revision that the verdict is about.
 	// +optional
 	Revision string `json:"revision,omitempty"`

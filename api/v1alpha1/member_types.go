@@ -18,6 +18,7 @@ type MemberClusterSpec struct {
 }
 
 // MemberClusterStatus is what is known of a member.
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.owner) || has(self.owner) && self.owner.epoch >= oldSelf.owner.epoch",message="an owner of an older epoch must not write"
 type MemberClusterStatus struct {
 	// observedGeneration is the generation that the conditions speak for.
 	// +optional
@@ -28,9 +29,10 @@ type MemberClusterStatus struct {
 	// version is the member's Kubernetes version.
 	// +optional
 	Version string `json:"version,omitempty"`
-	// owner is the manager replica that writes to the member.
+	// owner is the manager replica that writes to the member, as it said itself. Whether it
+	// still does is said by the condition Ownerless.
 	// +optional
-	Owner string `json:"owner,omitempty"`
+	Owner *MemberOwner `json:"owner,omitempty"`
 	// credentialsExpire is when the kubeconfig's certificate or token expires.
 	// +optional
 	CredentialsExpire *metav1.Time `json:"credentialsExpire,omitempty"`
@@ -45,12 +47,32 @@ type MemberClusterStatus struct {
 	// when their layer was deleted.
 	// +optional
 	Orphans *Orphans `json:"orphans,omitempty"`
-	// conditions: Ready, Registered, Reachable, and, while true, Paused, Duplicate, Barred
-	// and CredentialsExpiring.
+	// conditions: Ready, Registered, Reachable, and, while true, Paused, Duplicate, Barred,
+	// CredentialsExpiring and Ownerless.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// MemberOwner is one time of ownership of a member.
+type MemberOwner struct {
+	// replica is the name of the manager replica.
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	Replica string `json:"replica"`
+	// shard of the member: replicas own members shard by shard.
+	// +kubebuilder:validation:Minimum=0
+	// +required
+	Shard int32 `json:"shard"`
+	// epoch exceeds that of every earlier owner. The member's audit log shows it in the
+	// User-Agent of each write.
+	// +kubebuilder:validation:Minimum=1
+	// +required
+	Epoch int64 `json:"epoch"`
+	// since is when this ownership began.
+	// +required
+	Since metav1.Time `json:"since"`
 }
 
 // Orphans are objects that nobody answers for any more.
@@ -75,7 +97,7 @@ type Orphans struct {
 // +kubebuilder:resource:shortName=mc,categories=syncline
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Version",type=string,JSONPath=`.status.version`
-// +kubebuilder:printcolumn:name="Owner",type=string,JSONPath=`.status.owner`
+// +kubebuilder:printcolumn:name="Owner",type=string,JSONPath=`.status.owner.replica`
 // +kubebuilder:printcolumn:name="Layers",type=string,JSONPath=`.status.layers`
 // +kubebuilder:printcolumn:name="Last seen",type=date,JSONPath=`.status.lastSeen`
 // +kubebuilder:printcolumn:name="Credentials",type=string,JSONPath=`.status.credentialsExpire`,priority=1

@@ -48,6 +48,9 @@ const (
 	// ConditionCredentialsExpiring on MemberCluster is present, and True, while the
 	// credentials are about to expire, or have expired.
 	ConditionCredentialsExpiring = "CredentialsExpiring"
+	// ConditionOwnerless on MemberCluster is present, and True, while no replica has owned the
+	// member for longer than a takeover takes: nobody keeps it, and what is said of it is old.
+	ConditionOwnerless = "Ownerless"
 )
 
 // Labels and annotations. The first two are on members' objects, the others on the hub.

@@ -35,7 +35,7 @@ func TestApplyIsSeenAtOnce(t *testing.T) {
 	if got := req.Header.Get("Content-Type"); got != "application/apply-patch+yaml" {
 		t.Errorf("sent as %s", got)
 	}
-	if got := req.Header.Get("User-Agent"); got != "syncline" {
+	if got := req.Header.Get("User-Agent"); got != "syncline (hub-0)" {
 		t.Errorf("sent by %s", got)
 	}
 }

@@ -33,7 +33,7 @@ func TestClassify(t *testing.T) {
 		reason  string
 		message string // where it is ours
 	}{
-		"not owner": {over(errOwnershipEnded), Held, ReasonNotOwner, "this replica does not own the member"},
+		"not owner": {over(errEnded), Held, ReasonNotOwner, "this replica does not own the member"},
 		"paused":    {over(&refusal{ErrPaused, "by Federation default"}), Held, ReasonPaused, "writing is paused by Federation default"},
 		"replaced":  {fmt.Errorf("%w (409)", ErrReplaced), Conflict, ReasonReplaced, ""},
 		"away": {

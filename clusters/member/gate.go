@@ -1,9 +1,9 @@
 package member
 
 import (
+	"context"
 	"errors"
 	"sync/atomic"
-	"time"
 )
 
 var (
@@ -14,42 +14,39 @@ var (
 	ErrPaused = errors.New("writing is paused")
 )
 
-// Admission decides whether a write may leave for a member.
+// Admission admits writes to one member. shard.Admission is one.
 type Admission interface {
-	// Admit returns until when, by the local monotonic clock, a write may be under way (zero
-	// if without end), or why none may leave now. It is asked before every write, by many
-	// goroutines, and must not block.
-	Admit() (until time.Time, err error)
+	// Begin admits one write, or fails with ErrNotOwner. The write is sent with the context
+	// that it returns, which ends with ownership at the latest, with ErrNotOwner for its
+	// cause, and knows the write's epoch (WithEpoch). Begin is asked before every write, by
+	// many goroutines, and must not block.
+	//
+	// Done is called once, when the write has ended. It was answered if the member has sent
+	// the head of a response, or if nothing was sent: of any other write nobody knows
+	// whether the member will execute it yet.
+	Begin(ctx context.Context) (write context.Context, done func(answered bool), err error)
 }
 
-// Ownership says until when this replica owns members. shard.Leadership is one.
-type Ownership interface {
-	// ValidUntil is the end of ownership by the local monotonic clock; false if there is none.
-	ValidUntil() (time.Time, bool)
+// epochKey is the key of a write's epoch in its context.
+type epochKey struct{}
+
+// WithEpoch returns a context for a write of an epoch of ownership.
+func WithEpoch(ctx context.Context, epoch int) context.Context {
+	return context.WithValue(ctx, epochKey{}, epoch)
 }
 
-// Owned admits writes while this replica owns the members, and fails with ErrNotOwner
-// otherwise.
-func Owned(o Ownership) Admission { return owned{o} }
-
-type owned struct{ Ownership }
-
-func (o owned) Admit() (time.Time, error) {
-	until, ok := o.ValidUntil()
-	if !ok {
-		return time.Time{}, ErrNotOwner
-	}
-	return until, nil
+// EpochOf is the epoch of a write; false if it has none.
+func EpochOf(ctx context.Context) (int, bool) {
+	epoch, known := ctx.Value(epochKey{}).(int)
+	return epoch, known
 }
 
-// Gate is an Admission that can be paused. Gates stand over one another: what a gate
-// admits, all above it admit. One gate is for the whole federation, and each member has
-// its own below.
+// Gate stops writes while they are paused. One gate is for the whole federation, and each
+// member has its own.
 //
 // A new gate is shut. It opens when it is told that nothing is paused: a manager that has
 // just started must not write before it has seen the red button.
 type Gate struct {
-	above Admission
 	what  string
 	state atomic.Int32
 }
@@ -60,11 +57,9 @@ const (
 	gatePaused
 )
 
-// NewGate returns a gate below another admission. What names the object whose spec.paused
-// the gate follows, as in "Federation default".
-func NewGate(above Admission, what string) *Gate {
-	return &Gate{above: above, what: what}
-}
+// NewGate returns a gate. What names the object whose spec.paused the gate follows, as in
+// "Federation default".
+func NewGate(what string) *Gate { return &Gate{what: what} }
 
 // SetPaused shuts or opens the gate, and reports whether that was a change. Writes under
 // way are not stopped.
@@ -76,18 +71,30 @@ func (g *Gate) SetPaused(paused bool) (changed bool) {
 	return g.state.Swap(next) != next
 }
 
-// Admit implements Admission. What the gate above says comes first.
-func (g *Gate) Admit() (time.Time, error) {
-	until, err := g.above.Admit()
-	if err != nil {
-		return time.Time{}, err
-	}
+// Check fails with ErrPaused while the gate is shut.
+func (g *Gate) Check() error {
 	switch g.state.Load() {
 	case gateOpen:
-		return until, nil
+		return nil
 	case gatePaused:
-		return time.Time{}, &refusal{ErrPaused, "by " + g.what}
+		return &refusal{ErrPaused, "by " + g.what}
 	default:
-		return time.Time{}, &refusal{ErrPaused, "until " + g.what + " has been read"}
+		return &refusal{ErrPaused, "until " + g.what + " has been read"}
 	}
+}
+
+// gated is an admission behind gates.
+type gated struct {
+	Admission
+	gates []*Gate
+}
+
+// Begin implements Admission.
+func (g gated) Begin(ctx context.Context) (context.Context, func(answered bool), error) {
+	for _, gate := range g.gates {
+		if err := gate.Check(); err != nil {
+			return nil, nil, err
+		}
+	}
+	return g.Admission.Begin(ctx)
 }

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,14 +20,18 @@ import (
 //
 // A refusal reaches the callers of any client: errors.Is(err, ErrNotOwner) and
 // errors.Is(err, ErrPaused) hold through http.Client and client-go, which do not retry it.
+//
+// A write says in which epoch it was made, by its User-Agent, and asks the server to give it
+// up when ownership ends.
 type Guard struct {
 	admission Admission
+	replica   string
 	next      http.RoundTripper
 }
 
-// NewGuard returns a guard in front of a transport.
-func NewGuard(admission Admission, next http.RoundTripper) *Guard {
-	return &Guard{admission: admission, next: next}
+// NewGuard returns a guard in front of a transport, for writes of a replica.
+func NewGuard(admission Admission, replica string, next http.RoundTripper) *Guard {
+	return &Guard{admission: admission, replica: replica, next: next}
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -32,23 +39,23 @@ func (g *Guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !mutates(req) {
 		return g.next.RoundTrip(req)
 	}
-	until, err := g.admission.Admit()
+	ctx, done, err := g.admission.Begin(req.Context())
 	if err != nil {
 		return nil, unsent(req, err)
 	}
-	if until.IsZero() {
-		return g.next.RoundTrip(req)
-	}
-	ctx, cancel := context.WithDeadlineCause(req.Context(), until, errOwnershipEnded)
-	resp, err := g.next.RoundTrip(fenced(req.WithContext(ctx), until))
+	var sent atomic.Bool
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { sent.Store(true) },
+	})
+	resp, err := g.next.RoundTrip(g.admitted(traced, req))
 	if err != nil {
-		defer cancel()
-		if errors.Is(context.Cause(ctx), errOwnershipEnded) {
-			err = fmt.Errorf("%w (%w)", errOwnershipEnded, err)
+		if cause := context.Cause(ctx); errors.Is(cause, ErrNotOwner) {
+			err = fmt.Errorf("%w (%w)", cause, err)
 		}
+		done(!sent.Load())
 		return nil, err
 	}
-	resp.Body = &cancelOnClose{ReadCloser: resp.Body, cancel: cancel}
+	resp.Body = &doneOnClose{ReadCloser: resp.Body, done: sync.OnceFunc(func() { done(true) })}
 	return resp, nil
 }
 
@@ -67,8 +74,6 @@ func closeBody(req *http.Request) error {
 	return req.Body.Close()
 }
 
-var errOwnershipEnded = fmt.Errorf("%w: ownership ended while the write was under way", ErrNotOwner)
-
 func mutates(req *http.Request) bool {
 	switch req.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
@@ -77,44 +82,83 @@ func mutates(req *http.Request) bool {
 	return true
 }
 
+// userAgent is the User-Agent of a replica's requests, as members' audit logs show it.
+func userAgent(replica string) string { return "syncline (" + replica + ")" }
+
+// admitted is the request as it is sent.
+func (g *Guard) admitted(ctx context.Context, req *http.Request) *http.Request {
+	sent := req.Clone(ctx)
+	if epoch, known := EpochOf(ctx); known {
+		sent.Header.Set("User-Agent", fmt.Sprintf("syncline (%s; epoch %d)", g.replica, epoch))
+	}
+	until, ends := ctx.Deadline()
+	if own, given := req.Context().Deadline(); ends && (!given || until.Before(own)) {
+		limit(sent, time.Until(until))
+	}
+	return fenced(sent)
+}
+
+// limit asks the server to give a request up after a time, or earlier if it is asked to.
+func limit(req *http.Request, after time.Duration) {
+	query := req.URL.Query()
+	if asked, err := time.ParseDuration(query.Get("timeout")); err == nil && asked > 0 && asked < after {
+		return
+	}
+	query.Set("timeout", max(after.Truncate(time.Millisecond), time.Millisecond).String())
+	req.URL.RawQuery = query.Encode()
+}
+
 // fenced closes the gap between admission and the wire. A process can be stopped after
-// Admit and resumed much later, before the timer of its deadline fires; reading the body
+// Begin and resumed much later, before the timer of its deadline fires; reading the body
 // is the last thing that happens before bytes are sent, and no server acts on half a body.
-func fenced(req *http.Request, until time.Time) *http.Request {
+func fenced(req *http.Request) *http.Request {
 	if req.Body == nil || req.Body == http.NoBody {
 		return req
 	}
-	req.Body = &fence{ReadCloser: req.Body, until: until}
+	ctx := req.Context()
+	passes := func() error { return stillAdmitted(ctx) }
+	req.Body = &fence{req.Body, passes}
 	if again := req.GetBody; again != nil {
 		req.GetBody = func() (io.ReadCloser, error) {
 			body, err := again()
 			if err != nil {
 				return nil, err
 			}
-			return &fence{ReadCloser: body, until: until}, nil
+			return &fence{body, passes}, nil
 		}
 	}
 	return req
 }
 
+var errTooLate = fmt.Errorf("%w: ownership ended before the write was sent", ErrNotOwner)
+
+// stillAdmitted says why a write must not be sent any more; nil if it may.
+func stillAdmitted(ctx context.Context) error {
+	if until, ends := ctx.Deadline(); ends && !time.Now().Before(until) {
+		return errTooLate
+	}
+	return ctx.Err()
+}
+
 type fence struct {
 	io.ReadCloser
-	until time.Time
+	passes func() error
 }
 
 func (f *fence) Read(p []byte) (int, error) {
-	if !time.Now().Before(f.until) {
-		return 0, errOwnershipEnded
+	if err := f.passes(); err != nil {
+		return 0, err
 	}
 	return f.ReadCloser.Read(p)
 }
 
-type cancelOnClose struct {
+// doneOnClose is the body of the response to a write, which ends when it is closed.
+type doneOnClose struct {
 	io.ReadCloser
-	cancel context.CancelFunc
+	done func()
 }
 
-func (c *cancelOnClose) Close() error {
-	defer c.cancel()
-	return c.ReadCloser.Close()
+func (d *doneOnClose) Close() error {
+	defer d.done()
+	return d.ReadCloser.Close()
 }

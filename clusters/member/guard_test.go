@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptrace"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -30,7 +32,7 @@ func try(rt http.RoundTripper, req *http.Request) error {
 }
 
 func TestGuardAsksBeforeWhatMayChangeTheMember(t *testing.T) {
-	shut := NewGuard(&admission{err: ErrNotOwner}, roundTrip(func(req *http.Request) (*http.Response, error) {
+	shut := NewGuard(&admission{err: ErrNotOwner}, "hub-0", roundTrip(func(req *http.Request) (*http.Response, error) {
 		return respond(req, 200, "passed"), nil
 	}))
 	for method, guarded := range map[string]bool{
@@ -60,16 +62,16 @@ func TestGuardAsksBeforeWhatMayChangeTheMember(t *testing.T) {
 func TestNoClientGoesAroundTheGuard(t *testing.T) {
 	configMaps := schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 	for name, test := range map[string]struct {
-		admission admission
-		pause     bool
-		want      error
+		refusal error
+		pause   bool
+		want    error
 	}{
-		"not the owner": {admission: admission{err: ErrNotOwner}, want: ErrNotOwner},
+		"not the owner": {refusal: ErrNotOwner, want: ErrNotOwner},
 		"paused":        {pause: true, want: ErrPaused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFakeAPI()
-			m := newTestMember(t, f, func(c *Config) { c.Admission = &test.admission })
+			m := newTestMember(t, f, func(c *Config) { c.Admission = &admission{err: test.refusal} })
 			m.SetPaused(test.pause)
 			client, err := dynamic.NewForConfig(m.GetConfig())
 			if err != nil {
@@ -96,7 +98,7 @@ func TestNoClientGoesAroundTheGuard(t *testing.T) {
 
 func TestAWriteEndsWithOwnership(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		guard := NewGuard(&admission{until: time.Now().Add(time.Second)}, roundTrip(func(req *http.Request) (*http.Response, error) {
+		guard := NewGuard(&admission{until: time.Now().Add(time.Second)}, "hub-0", roundTrip(func(req *http.Request) (*http.Response, error) {
 			<-req.Context().Done()
 			return nil, req.Context().Err()
 		}))
@@ -119,7 +121,7 @@ func TestAWriteEndsWithOwnership(t *testing.T) {
 func TestNoBodyIsSentPastOwnership(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sent []byte
-		guard := NewGuard(&admission{until: time.Now().Add(time.Second)}, roundTrip(func(req *http.Request) (*http.Response, error) {
+		guard := NewGuard(&admission{until: time.Now().Add(time.Second)}, "hub-0", roundTrip(func(req *http.Request) (*http.Response, error) {
 			time.Sleep(time.Minute) // the process is stopped
 			var err error
 			sent, err = io.ReadAll(req.Body)
@@ -143,40 +145,85 @@ func TestNoBodyIsSentPastOwnership(t *testing.T) {
 	})
 }
 
-func TestGatesStandOverOneAnother(t *testing.T) {
-	ownership := &ownership{}
-	federation := NewGate(Owned(ownership), "Federation default")
-	gate := NewGate(federation, "MemberCluster fleet/a")
+// A hand-over waits for writes of unknown fate, and for no others.
+func TestTheFateOfAWriteIsTold(t *testing.T) {
+	for name, tc := range map[string]struct {
+		send func(*http.Request) (*http.Response, error)
+		want bool
+	}{
+		"answered": {func(req *http.Request) (*http.Response, error) { return respond(req, 200, "taken"), nil }, true},
+		"refused":  {func(req *http.Request) (*http.Response, error) { return respond(req, 409, "conflict"), nil }, true},
+		"not sent": {func(*http.Request) (*http.Response, error) { return nil, errTest }, true},
+		"no answer": {func(req *http.Request) (*http.Response, error) {
+			httptrace.ContextClientTrace(req.Context()).GotConn(httptrace.GotConnInfo{})
+			return nil, errTest
+		}, false},
+	} {
+		admission := &admission{}
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://a/", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = try(NewGuard(admission, "hub-0", roundTrip(tc.send)), req) // each error is one of the test's
+		if got := admission.ended(); !slices.Equal(got, []bool{tc.want}) {
+			t.Errorf("%s: ended as %v, want once and %v", name, got, tc.want)
+		}
+	}
+}
+
+func TestAWriteSaysItsEpochAndEndsAtTheServerToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for asked, want := range map[string]string{"": "8s", "timeout=10s": "8s", "timeout=3s": "3s"} {
+			var sent *http.Request
+			guard := NewGuard(&admission{until: time.Now().Add(8 * time.Second), epoch: 7}, "hub-0", roundTrip(func(req *http.Request) (*http.Response, error) {
+				sent = req
+				return respond(req, 200, "taken"), nil
+			}))
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, "https://a/?"+asked, http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := try(guard, req); err != nil {
+				t.Fatal(err)
+			}
+			if sent.UserAgent() != "syncline (hub-0; epoch 7)" || sent.URL.Query().Get("timeout") != want {
+				t.Errorf("asked %q: sent by %q with %q, want timeout %s", asked, sent.UserAgent(), sent.URL.RawQuery, want)
+			}
+			if req.URL.RawQuery != asked || req.UserAgent() != "" {
+				t.Error("the caller's request was changed")
+			}
+		}
+	})
+}
+
+func TestAWritePassesAllGates(t *testing.T) {
+	ownership := &admission{err: ErrNotOwner}
+	federation, own := NewGate("Federation default"), NewGate("MemberCluster fleet/a")
+	gated := gated{ownership, []*Gate{federation, own}}
 	for _, step := range []struct {
 		name string
 		do   func()
 		want error
 		text string
 	}{
-		{name: "nobody's", do: func() {}, want: ErrNotOwner},
-		{name: "owned, nothing told", do: func() { ownership.until = time.Now().Add(time.Hour) }, want: ErrPaused, text: "until Federation default has been read"},
+		{name: "nothing told", do: func() {}, want: ErrPaused, text: "until Federation default has been read"},
 		{name: "federation told", do: func() { federation.SetPaused(false) }, want: ErrPaused, text: "until MemberCluster fleet/a has been read"},
-		{name: "all told", do: func() { gate.SetPaused(false) }},
+		{name: "all told", do: func() { own.SetPaused(false) }, want: ErrNotOwner},
+		{name: "owned", do: func() { ownership.err = nil }},
 		{name: "red button", do: func() { federation.SetPaused(true) }, want: ErrPaused, text: "by Federation default"},
 		{name: "released", do: func() { federation.SetPaused(false) }},
-		{name: "one member paused", do: func() { gate.SetPaused(true) }, want: ErrPaused, text: "by MemberCluster fleet/a"},
+		{name: "one member paused", do: func() { own.SetPaused(true) }, want: ErrPaused, text: "by MemberCluster fleet/a"},
 	} {
 		step.do()
-		until, err := gate.Admit()
+		_, _, err := gated.Begin(t.Context())
 		switch {
 		case !errors.Is(err, step.want):
 			t.Errorf("%s: got %v, want %v", step.name, err, step.want)
 		case err != nil && !strings.Contains(err.Error(), step.text):
 			t.Errorf("%s: %q does not say %q", step.name, err, step.text)
-		case err == nil && !until.Equal(ownership.until):
-			t.Errorf("%s: valid until %v", step.name, until)
 		}
 	}
-	if gate.SetPaused(true) || !gate.SetPaused(false) {
+	if own.SetPaused(true) || !own.SetPaused(false) {
 		t.Error("SetPaused does not tell changes")
 	}
 }
-
-type ownership struct{ until time.Time }
-
-func (o *ownership) ValidUntil() (time.Time, bool) { return o.until, time.Now().Before(o.until) }

@@ -2,10 +2,13 @@ package member
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -161,11 +164,42 @@ func status(code int, reason, message string, details map[string]any) any {
 
 // admission is an Admission under a test's control.
 type admission struct {
-	until time.Time
+	until time.Time // zero for ever
+	epoch int
 	err   error
+
+	mu       sync.Mutex
+	answered []bool // of each write that has ended
 }
 
-func (a *admission) Admit() (time.Time, error) { return a.until, a.err }
+var errEnded = fmt.Errorf("%w: test", ErrNotOwner)
+
+// Begin implements Admission.
+func (a *admission) Begin(ctx context.Context) (context.Context, func(bool), error) {
+	if a.err != nil {
+		return nil, nil, a.err
+	}
+	cancel := func() {}
+	if !a.until.IsZero() {
+		ctx, cancel = context.WithDeadlineCause(ctx, a.until, errEnded)
+	}
+	if a.epoch > 0 {
+		ctx = WithEpoch(ctx, a.epoch)
+	}
+	return ctx, func(answered bool) {
+		cancel()
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.answered = append(a.answered, answered)
+	}, nil
+}
+
+// ended are the writes that have ended: whether each was answered.
+func (a *admission) ended() []bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.answered)
+}
 
 var errTest = errors.New("test")
 
@@ -173,7 +207,7 @@ var errTest = errors.New("test")
 func newTestMember(t *testing.T, f *fakeAPI, change func(*Config)) *Member {
 	t.Helper()
 	cfg := Config{
-		Settings:  Settings{HubID: "hub-1"},
+		Settings:  Settings{HubID: "hub-1", Replica: "hub-0"},
 		Name:      "fleet/a",
 		REST:      &rest.Config{Host: "https://a.fleet.member.invalid", Transport: f},
 		Admission: &admission{},

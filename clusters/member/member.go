@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -33,9 +34,8 @@ type Settings struct {
 	Health func(*unstructured.Unstructured) object.Health
 	// Scheme of GetClient. client-go's by default.
 	Scheme *runtime.Scheme
-	// UserAgent that members' audit logs show, as "syncline/<version> (<replica>)".
-	// "syncline" by default.
-	UserAgent string
+	// Replica is the name of this replica, which members' audit logs show.
+	Replica string
 	// QPS and Burst limit requests to one member on this side; probes are not counted. By
 	// default nothing does: the member's own priority and fairness decides.
 	QPS   float32
@@ -60,8 +60,10 @@ type Config struct {
 	// REST holds a host and a Transport and no credentials, as
 	// credential.Transport.RESTConfig returns it.
 	REST *rest.Config
-	// Admission is asked before every write. The member's own gate stands below it.
+	// Admission is asked before every write, and after it has passed the gates: the member's
+	// own and those that are given.
 	Admission Admission
+	Gates     []*Gate
 	// Notify is called when something changed that a reconcile should see: reachability, an
 	// observation, whether a kind can be watched, whether writing is paused. It runs on the
 	// member's goroutines, often, and must not block: a workqueue's Add. May be nil.
@@ -71,9 +73,6 @@ type Config struct {
 func (s Settings) defaulted() Settings {
 	if s.Scheme == nil {
 		s.Scheme = scheme.Scheme
-	}
-	if s.UserAgent == "" {
-		s.UserAgent = "syncline"
 	}
 	if s.RequestTimeout == 0 {
 		s.RequestTimeout = 10 * time.Second
@@ -94,6 +93,8 @@ func (s Settings) validate() error {
 	switch {
 	case s.HubID == "":
 		return errors.New("member: HubID is required: without it watches would select nothing of ours")
+	case s.Replica == "":
+		return errors.New("member: Replica is required")
 	case s.QPS < 0 || s.Burst < 0 || (s.QPS > 0) != (s.Burst > 0):
 		return errors.New("member: QPS and Burst must both be positive, or both absent")
 	case s.RequestTimeout < 0 || s.ProbeInterval < 0 || s.ProbeTimeout < 0:
@@ -150,21 +151,22 @@ func New(cfg Config) (*Member, error) {
 	}
 	m := &Member{
 		cfg:   cfg,
-		gate:  NewGate(cfg.Admission, "MemberCluster "+cfg.Name.String()),
+		gate:  NewGate("MemberCluster " + cfg.Name.String()),
 		store: newStore(),
 		reach: &reach{},
 	}
 	seeing := &sightings{next: cfg.REST.Transport, seen: m.answered}
+	admission := gated{cfg.Admission, append(slices.Clone(cfg.Gates), m.gate)}
 	guarded := rest.CopyConfig(cfg.REST)
-	guarded.Transport = NewGuard(m.gate, newThrottle(seeing))
-	guarded.UserAgent = cfg.UserAgent
+	guarded.Transport = NewGuard(admission, cfg.Replica, newThrottle(seeing))
+	guarded.UserAgent = userAgent(cfg.Replica)
 	guarded.QPS, guarded.RateLimiter = -1, cfg.limiter()
 	guarded.WarningHandler = rest.NoWarnings{}
 	if m.Cluster, err = newCluster(guarded, cfg.Scheme); err != nil {
 		return nil, fmt.Errorf("member: %s: %w", cfg.Name, err)
 	}
 	probing := rest.CopyConfig(guarded)
-	probing.Transport, probing.RateLimiter = NewGuard(m.gate, seeing), nil
+	probing.Transport, probing.RateLimiter = NewGuard(admission, cfg.Replica, seeing), nil
 	if err := m.connect(guarded, probing); err != nil {
 		return nil, fmt.Errorf("member: %s: %w", cfg.Name, err)
 	}
@@ -257,10 +259,6 @@ func (m *Member) SetPaused(paused bool) {
 		m.cfg.Notify()
 	}
 }
-
-// Admit says whether a write would leave now; see Admission. Reconcilers ask it to say so
-// instead of trying.
-func (m *Member) Admit() (time.Time, error) { return m.gate.Admit() }
 
 // Reachability is what is known of the connection.
 func (m *Member) Reachability() Reachability { return m.reach.get() }

@@ -41,14 +41,14 @@ func TestRequestsCarryTheirSettings(t *testing.T) {
 	f := newFakeAPI()
 	f.on("GET "+configMapA, 200, configMap("a", "7").Object)
 	m := newTestMember(t, f, func(c *Config) {
-		c.UserAgent = "syncline/v1 (replica-1)"
+		c.Replica = "replica-1"
 		c.RequestTimeout = 4 * time.Second
 	})
 	if _, err := m.Get(t.Context(), idOf("a"), "v1"); err != nil {
 		t.Fatal(err)
 	}
 	req := f.calls("GET " + configMapA)[0]
-	if req.UserAgent() != "syncline/v1 (replica-1)" || req.URL.Query().Get("timeout") != "4s" {
+	if req.UserAgent() != "syncline (replica-1)" || req.URL.Query().Get("timeout") != "4s" {
 		t.Errorf("sent as %s with %v", req.UserAgent(), req.URL.Query())
 	}
 }
@@ -131,16 +131,15 @@ func TestUnauthorizedIsTold(t *testing.T) {
 		}}
 	}
 	told := make(chan types.NamespacedName, 10)
-	p, err := NewProvider(ProviderConfig{
-		Settings: Settings{HubID: "hub-1"}, Admission: &admission{},
-		Unauthorized: func(key types.NamespacedName) { told <- key },
-	})
+	cfg := testProviderConfig()
+	cfg.Unauthorized = func(key types.NamespacedName) { told <- key }
+	p, err := NewProvider(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- p.Start(ctx, &aware{engaged: make(chan engagement, 1)}) }()
+	go func() { done <- p.Run(ctx, &aware{engaged: make(chan engagement, 1)}) }()
 	defer func() {
 		cancel()
 		if err := <-done; err != nil {

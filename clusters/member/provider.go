@@ -29,8 +29,10 @@ var engageBackoff = wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.2, 
 type ProviderConfig struct {
 	// Settings of every member.
 	Settings
-	// Admission is asked before every write to any member: the federation's gate.
-	Admission Admission
+	// Admission is that of a member: see Config.Admission.
+	Admission func(types.NamespacedName) Admission
+	// Gate stops the writes to all members: the red button.
+	Gate *Gate
 	// Notify is called when something changed on a member that a reconcile should see; see
 	// Config.Notify. May be nil.
 	Notify func(types.NamespacedName)
@@ -48,17 +50,17 @@ func (c ProviderConfig) validated() (ProviderConfig, error) {
 	if c.Unauthorized == nil {
 		c.Unauthorized = func(types.NamespacedName) {}
 	}
-	if c.Admission == nil {
-		return c, errors.New("member: Admission is required")
+	if c.Admission == nil || c.Gate == nil {
+		return c, errors.New("member: Admission and Gate are required")
 	}
 	return c, c.validate()
 }
 
 // Provider holds the connected members and engages them with multicluster-runtime's
-// manager. It implements multicluster.Provider and multicluster.ProviderRunnable, and is
-// safe for concurrent use.
+// manager. It implements multicluster.Provider, and is safe for concurrent use. It is no
+// multicluster.ProviderRunnable: the manager would run that on the leader alone.
 //
-// Members live under the context of Start, never under that of a request, and each in
+// Members live under the context of Run, never under that of a request, and each in
 // goroutines of its own: none waits for another.
 type Provider struct {
 	cfg ProviderConfig
@@ -69,7 +71,7 @@ type Provider struct {
 
 type lockedProvider struct {
 	members map[types.NamespacedName]*connection
-	// launch runs a connection; nil before Start and after its end.
+	// launch runs a connection; nil before Run and after its end.
 	launch func(*connection)
 }
 
@@ -89,10 +91,7 @@ type lockedConnection struct {
 	digest string // of the credentials in use
 }
 
-var (
-	_ multicluster.Provider         = &Provider{}
-	_ multicluster.ProviderRunnable = &Provider{}
-)
+var _ multicluster.Provider = &Provider{}
 
 // NewProvider returns a provider without members.
 func NewProvider(cfg ProviderConfig) (*Provider, error) {
@@ -138,7 +137,8 @@ func (p *Provider) newConnection(key types.NamespacedName, reg *registration.Reg
 		Settings:  p.cfg.Settings,
 		Name:      ClusterName(key),
 		REST:      transport.RESTConfig(key.String()),
-		Admission: p.cfg.Admission,
+		Admission: p.cfg.Admission(key),
+		Gates:     []*Gate{p.cfg.Gate},
 		Notify:    func() { p.cfg.Notify(key) },
 	})
 	if err != nil {
@@ -183,7 +183,7 @@ func (c *connection) replace(reg *registration.Registration) error {
 }
 
 // Disconnect forgets a member and stops everything that concerns it. It waits for that,
-// but not for long: what is left ends by itself, and Start waits for it.
+// but not for long: what is left ends by itself, and Run waits for it.
 func (p *Provider) Disconnect(key types.NamespacedName) {
 	c := p.remove(key)
 	if c == nil {
@@ -245,9 +245,9 @@ func (p *Provider) IndexField(context.Context, client.Object, string, client.Ind
 	return fmt.Errorf("member: index a field of members' objects: %w", errors.ErrUnsupported)
 }
 
-// Start implements multicluster.ProviderRunnable: it runs all members, those connected
-// before and those connected later, until ctx is done. It returns when all have ended.
-func (p *Provider) Start(ctx context.Context, aware multicluster.Aware) error {
+// Run runs all members, those connected before and those connected later, until ctx is done.
+// It returns when all have ended.
+func (p *Provider) Run(ctx context.Context, aware multicluster.Aware) error {
 	var running sync.WaitGroup
 	p.open(func(c *connection) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -270,7 +270,7 @@ func (p *Provider) open(launch func(*connection)) {
 	}
 }
 
-// close forgets all members. Their contexts have ended with that of Start.
+// close forgets all members. Their contexts have ended with that of Run.
 func (p *Provider) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -39,10 +39,21 @@ func (a *aware) Engage(ctx context.Context, name multicluster.ClusterName, cl cl
 	return a.err
 }
 
+// testProviderConfig is that of a provider whose members may all be written to.
+func testProviderConfig() ProviderConfig {
+	gate := NewGate("Federation default")
+	gate.SetPaused(false)
+	return ProviderConfig{
+		Settings:  Settings{HubID: "hub-1", Replica: "hub-0"},
+		Admission: func(types.NamespacedName) Admission { return &admission{} },
+		Gate:      gate,
+	}
+}
+
 // newTestProvider returns a provider and a function that starts it until the test ends.
 func newTestProvider(t *testing.T) (*Provider, *aware, func()) {
 	t.Helper()
-	p, err := NewProvider(ProviderConfig{Settings: Settings{HubID: "hub-1"}, Admission: &admission{}})
+	p, err := NewProvider(testProviderConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +61,7 @@ func newTestProvider(t *testing.T) (*Provider, *aware, func()) {
 	return p, a, func() {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
-		go func() { done <- p.Start(ctx, a) }()
+		go func() { done <- p.Run(ctx, a) }()
 		t.Cleanup(func() {
 			cancel()
 			if err := <-done; err != nil {
@@ -172,11 +183,11 @@ func TestABadRegistrationChangesNothing(t *testing.T) {
 func TestANewMemberWritesNothingUntilItIsTold(t *testing.T) {
 	p, _, _ := newTestProvider(t)
 	m := connect(t, p, "one")
-	if _, err := m.Admit(); !errors.Is(err, ErrPaused) {
+	if err := m.gate.Check(); !errors.Is(err, ErrPaused) {
 		t.Errorf("got %v", err)
 	}
 	m.SetPaused(false)
-	if _, err := m.Admit(); err != nil {
+	if err := m.gate.Check(); err != nil {
 		t.Errorf("got %v", err)
 	}
 }
@@ -190,7 +201,7 @@ func TestIndexFieldIsRefused(t *testing.T) {
 
 func TestConfigIsChecked(t *testing.T) {
 	good := Config{
-		Settings: Settings{HubID: "hub-1"}, Name: "fleet/a", Admission: &admission{},
+		Settings: Settings{HubID: "hub-1", Replica: "hub-0"}, Name: "fleet/a", Admission: &admission{},
 		REST: &rest.Config{Host: "https://a", Transport: newFakeAPI()},
 	}
 	if _, err := New(good); err != nil {
@@ -199,6 +210,7 @@ func TestConfigIsChecked(t *testing.T) {
 	for name, spoil := range map[string]func(*Config){
 		"no name":      func(c *Config) { c.Name = "" },
 		"no hub":       func(c *Config) { c.HubID = "" },
+		"no replica":   func(c *Config) { c.Replica = "" },
 		"no admission": func(c *Config) { c.Admission = nil },
 		"no transport": func(c *Config) { c.REST = &rest.Config{Host: "https://a"} },
 		"half a limit": func(c *Config) { c.QPS = 5 },

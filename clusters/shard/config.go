@@ -28,9 +28,9 @@ type Timings struct {
 	DrainTimeout time.Duration
 }
 
-// longestLease bounds what a Lease may say of itself: a person's slip of the keyboard must
+// LongestLease is the longest LeaseDuration. It bounds what a Lease may say of itself: a person's slip of the keyboard must
 // not leave members without an owner for days.
-const longestLease = 5 * time.Minute
+const LongestLease = 5 * time.Minute
 
 func (t Timings) validated() (Timings, error) {
 	t.LeaseDuration = cmp.Or(t.LeaseDuration, 15*time.Second)
@@ -42,13 +42,16 @@ func (t Timings) validated() (Timings, error) {
 		return t, fmt.Errorf("RenewDeadline %s must exceed RetryPeriod %s, which must be positive", t.RenewDeadline, t.RetryPeriod)
 	case t.RenewDeadline > t.LeaseDuration-t.LeaseDuration/5:
 		return t, fmt.Errorf("RenewDeadline %s must leave a fifth of LeaseDuration %s for writes under way", t.RenewDeadline, t.LeaseDuration)
-	case t.LeaseDuration > longestLease:
-		return t, fmt.Errorf("LeaseDuration %s exceeds %s", t.LeaseDuration, longestLease)
+	case t.LeaseDuration > LongestLease:
+		return t, fmt.Errorf("LeaseDuration %s exceeds %s", t.LeaseDuration, LongestLease)
 	case t.DrainTimeout < 0:
 		return t, fmt.Errorf("DrainTimeout %s must be positive", t.DrainTimeout)
 	}
 	return t, nil
 }
+
+// TakeoverBound is how long a member may be without an owner when a replica has died.
+func (t Timings) TakeoverBound() time.Duration { return t.LeaseDuration + t.RetryPeriod + time.Second }
 
 // grace is how long a write may take to reach a member after it was cut off.
 func (t Timings) grace() time.Duration { return t.LeaseDuration - t.RenewDeadline }
@@ -57,10 +60,10 @@ func (t Timings) grace() time.Duration { return t.LeaseDuration - t.RenewDeadlin
 // renew deadline.
 func (t Timings) callTimeout() time.Duration { return (t.RenewDeadline - t.RetryPeriod) / 2 }
 
-// Most shards, and most weight of a replica.
+// The most that a ReplicaConfig may say.
 const (
-	mostShards = 1024
-	mostWeight = 1000
+	MostShards = 1024
+	MostWeight = 1000
 )
 
 // ReplicaConfig says who a replica is and how it shares members with others.
@@ -103,10 +106,10 @@ func (c ReplicaConfig) validated() (ReplicaConfig, error) {
 		return c, errors.New("shard: Name is required")
 	case strings.Contains(c.Instance, instanceSeparator):
 		return c, fmt.Errorf("shard: Instance %q contains %q", c.Instance, instanceSeparator)
-	case c.Weight < 1 || c.Weight > mostWeight:
-		return c, fmt.Errorf("shard: Weight %d is not between 1 and %d", c.Weight, mostWeight)
-	case c.Shards < 1 || c.Shards > mostShards:
-		return c, fmt.Errorf("shard: Shards %d is not between 1 and %d", c.Shards, mostShards)
+	case c.Weight < 1 || c.Weight > MostWeight:
+		return c, fmt.Errorf("shard: Weight %d is not between 1 and %d", c.Weight, MostWeight)
+	case c.Shards < 1 || c.Shards > MostShards:
+		return c, fmt.Errorf("shard: Shards %d is not between 1 and %d", c.Shards, MostShards)
 	}
 	return c, nil
 }

@@ -40,21 +40,12 @@
 //	coordinator := shard.NewCoordinator(replica)
 //	mgr, err := mcmanager.New(config, provider, options, mcmanager.WithCoordinator(coordinator))
 //
-// The manager then runs the replica, leader or not. Controllers of members, and the
-// provider, have to run on every replica too: their NeedLeaderElection must be false, and
-// multicluster-runtime runs a provider that is a ProviderRunnable on the leader alone.
-// The clientset should be one of its own, without a rate limit: Leases must not queue behind
-// other requests. The manager's graceful shutdown must allow LeaseDuration.
+// The manager then runs the replica, leader or not. Controllers of members have to run on
+// every replica too: their NeedLeaderElection must be false. The clientset should be one of its
+// own, without a rate limit: Leases must not queue behind other requests. A process that is
+// asked to end calls Leave before it stops what writes to members.
 //
 // The guard in a member's transport asks Replica.Admission(member).Begin. Whoever shows
-// owners reads Replica.Holding, on any replica; whoever raises events uses Replica.OnChange;
-// a readiness check may use Replica.Trouble.
-//
-// # Leadership
-//
-// Leadership is older, and for hub controllers: it wraps the lock of an ordinary
-// controller-runtime leader election, and turns each renewal into a statement about the local
-// clock: "ours until then". The election's own answer would not do. It is a variable that is
-// set when a goroutine gets to run; a replica that was stopped for a minute and resumed would
-// still call itself leader, and write, until that goroutine noticed.
+// owners reads Replica.Holding, on any replica, and hears of changes by OnMove; whoever
+// serves members asks Owns, and hears of changes by OnChange.
 package shard

@@ -11,6 +11,7 @@ type shard struct {
 	index int
 	phase phase
 
+	live    bool      // its holder is known, and was heard of within LeaseDuration
 	claimed int       // the epoch that this replica last tried to begin
 	held    int       // the epoch of its last tenure
 	until   time.Time // the end of ownership, while held
@@ -57,6 +58,15 @@ func (m *machine) claim(now time.Time, s *shard, epoch int) {
 }
 
 func (m *machine) wants(s *shard) bool { return m.joined && m.wanted[s.index] == m.identity }
+
+// watchShards finds out whose holders are heard of.
+func (m *machine) watchShards(now time.Time) {
+	for _, s := range m.shards {
+		live := s.holder() != "" && !m.due(now, s.freeAt(m.cfg.LeaseDuration))
+		m.stale = m.stale || live != s.live
+		s.live = live
+	}
+}
 
 // keepShard does what is due for a shard.
 func (m *machine) keepShard(now time.Time, s *shard) {
@@ -165,6 +175,11 @@ func (m *machine) keepHeld(now time.Time, s *shard) {
 		}
 		return
 	}
+	m.close(now, s)
+}
+
+// close begins to hand over.
+func (m *machine) close(now time.Time, s *shard) {
 	m.order(order{verb: closeTenure, shard: s.index, epoch: s.held, reason: ReasonHandedOver})
 	s.phase, s.closedAt = draining, now
 	s.cutAt = now.Add(m.cfg.DrainTimeout)
@@ -180,6 +195,15 @@ func (m *machine) unwanted(now time.Time, s *shard) bool {
 		s.unwantedAt = now
 	}
 	return m.stopping || m.due(now, s.unwantedAt.Add(m.cfg.RetryPeriod/10))
+}
+
+// surpass takes the epoch of an owner that no Lease tells of any more. Where it is not below
+// that of a tenure, as when people have deleted all Leases, another tenure begins.
+func (m *machine) surpass(now time.Time, index, epoch int) {
+	m.highest = max(m.highest, epoch)
+	if s := m.shards[index]; s.phase == held && s.held <= epoch {
+		m.close(now, s)
+	}
 }
 
 // keepDraining waits for writes under way. It renews no more: what is left of the Lease
@@ -215,6 +239,7 @@ func (m *machine) drained(index, epoch int, unanswered time.Time) {
 func (m *machine) keepReleasing(now time.Time, s *shard) {
 	if !m.ours(s) || m.wants(s) {
 		s.phase = idle
+		m.keepIdle(now, s)
 		return
 	}
 	if m.callable(now, &s.slot) {

@@ -129,7 +129,7 @@ func (s *sighting) freeAt(duration time.Duration) time.Time {
 	}
 	if s.lease != nil {
 		wanted := time.Duration(ptr.Deref(s.lease.Spec.LeaseDurationSeconds, 0)) * time.Second
-		duration = max(duration, min(wanted, longestLease))
+		duration = max(duration, min(wanted, LongestLease))
 	}
 	return s.since.Add(duration)
 }

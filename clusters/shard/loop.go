@@ -57,7 +57,7 @@ func (l *loop) run(ctx context.Context) error {
 	l.log.Info("Joining", "shards", l.cfg.Shards, "weight", l.cfg.Weight)
 	timer := l.cfg.Clock.NewTimer(l.cfg.LeaseDuration)
 	defer timer.Stop()
-	cancelled := ctx.Done()
+	cancelled, leaving := ctx.Done(), l.leaving
 	var tooLate <-chan time.Time
 	for {
 		now := l.cfg.Clock.Now()
@@ -74,6 +74,9 @@ func (l *loop) run(ctx context.Context) error {
 		case <-wake:
 		case <-cancelled:
 			cancelled = nil
+			l.leave()
+		case <-leaving:
+			leaving = nil
 			l.machine.stop(l.cfg.Clock.Now())
 			tooLate = l.cfg.Clock.After(l.cfg.LeaseDuration)
 		case <-tooLate:
@@ -89,7 +92,7 @@ func (l *loop) step(now time.Time) (ended bool, err error) {
 		tell(l.machine, now)
 	}
 	l.machine.advance(now)
-	l.setRefusal(l.machine.refusal)
+	l.setStanding(l.machine)
 	if err := l.machine.failure(); err != nil {
 		return true, err
 	}
@@ -115,31 +118,31 @@ func (l *loop) carryOut(now time.Time, o order) {
 	t, _ := l.tenure(o.shard)
 	switch o.verb {
 	case openTenure:
-		t = newTenure(Ownership{Shard: o.shard, Epoch: o.epoch, Since: now}, o.until, l.cfg.Clock, func(unanswered time.Time) {
+		t = newTenure(Ownership{Shard: o.shard, Epoch: o.epoch, Since: now, Reason: o.reason}, o.until, l.cfg.Clock, func(unanswered time.Time) {
 			l.inbox.put(func(m *machine, _ time.Time) { m.drained(o.shard, o.epoch, unanswered) })
 		})
 		l.setTenure(t)
 		begun(o)
-		l.changed(Change{Ownership: t.Ownership, Owned: true, Reason: o.reason})
+		l.tell(Change{Ownership: t.Ownership, Owned: true, Reason: o.reason})
 	case extendTenure:
 		t.extend(o.until)
 	case closeTenure, cutTenure:
 		if t != nil && t.end(o.verb == cutTenure) {
 			ended(o)
-			l.changed(Change{Ownership: t.Ownership, Reason: o.reason})
+			l.tell(Change{Ownership: t.Ownership, Reason: o.reason})
 		}
 	case handedOver:
 		handoverSeconds.Observe(o.lasted.Seconds())
 	}
 }
 
-func (l *loop) changed(c Change) {
+func (l *loop) tell(c Change) {
 	level := 0
 	if c.Reason == ReasonAssigned || c.Reason == ReasonHandedOver {
 		level = 1 // as it should be
 	}
 	l.log.V(level).Info("Ownership changed", "shard", c.Shard, "epoch", c.Epoch, "owned", c.Owned, "reason", c.Reason)
-	for _, notify := range l.notify {
+	for _, notify := range l.changed {
 		notify(c)
 	}
 }
@@ -154,18 +157,31 @@ func (l *loop) setTenure(t *tenure) {
 
 func (l *loop) setHoldings(holdings []Holding) {
 	l.mu.Lock()
+	before := l.locked.holdings
 	l.locked.holdings = holdings
 	l.mu.Unlock()
 	countOwnerless(holdings)
+	for i, now := range holdings {
+		if before != nil && now == before[i] {
+			continue
+		}
+		for _, notify := range l.moved {
+			notify(now)
+		}
+	}
 }
 
-func (l *loop) setRefusal(refusal error) {
+// setStanding takes over how this replica stands with the others.
+func (l *loop) setStanding(m *machine) {
 	l.mu.Lock()
-	before := l.locked.refusal
-	l.locked.refusal = refusal
+	refused, waited := l.locked.refusal != nil, l.locked.rival != nil
+	l.locked.joined, l.locked.refusal, l.locked.rival = m.joined, m.refusal, m.rival
 	l.mu.Unlock()
-	if refusal != nil && before == nil {
-		l.log.Error(refusal, "Owning nothing until that is mended")
+	if m.refusal != nil && !refused {
+		l.log.Error(m.refusal, "Owning nothing until that is mended")
+	}
+	if m.rival != nil && !waited {
+		l.log.Info(m.rival.Error())
 	}
 }
 

@@ -10,6 +10,10 @@ import (
 // numbers a member would be in two shards, and have two owners.
 var ErrShardCount = errors.New("another number of shards is in use")
 
+// errNameTaken means that another process runs under this replica's name, or did until it
+// ended without saying so.
+var errNameTaken = errors.New("waiting to join: another process has this replica's name")
+
 // machine decides what one replica does: which Leases it writes and when, and which shards
 // it holds. It is told what happened and when, and says what is to be done. It has no client,
 // goroutine, clock or lock; one goroutine drives it.
@@ -28,6 +32,7 @@ type machine struct {
 	leaveBy  time.Time // when stopping, the hand-over waits no longer for the membership
 	agreed   bool      // the record has once been seen with our number of shards
 	refusal  error     // why nothing may be owned here now
+	rival    error     // why this replica has to wait before it joins
 
 	record     slot
 	membership membership
@@ -163,6 +168,7 @@ func (m *machine) advance(now time.Time) {
 		return
 	}
 	m.watchPeers(now)
+	m.watchShards(now)
 	m.keepRecord(now)
 	m.keepMembership(now)
 	m.reassign(now)

@@ -301,12 +301,47 @@ func TestTheSecondOfANameWaits(t *testing.T) {
 	for range 20 {
 		s.pass(2 * time.Second)
 		s.hold(replicaLeaseName("a"), "a_0", 1)
-		s.holds()
+		if s.holds(); !errors.Is(s.m.rival, errNameTaken) {
+			t.Fatalf("waits for %v", s.m.rival)
+		}
 	}
 	s.pass(14 * time.Second)
 	s.holds()
 	s.pass(2 * time.Second)
-	s.holds(0, 1)
+	if s.holds(0, 1); s.m.rival != nil {
+		t.Errorf("waits for %v", s.m.rival)
+	}
+}
+
+// People have deleted all Leases while no replica ran; members remember.
+func TestAnEpochThatMembersKnowIsSurpassed(t *testing.T) {
+	s := alone(t)
+	s.m.surpass(s.now, 0, 40)
+	s.m.surpass(s.now, 1, 0)
+	s.settle()
+	s.holds(1)
+	s.m.drained(0, s.m.shards[0].held, time.Time{})
+	s.settle()
+	if s.holds(0, 1); s.m.shards[0].held != 41 || s.m.shards[1].held > 2 {
+		t.Errorf("owned in the epochs %d and %d", s.m.shards[0].held, s.m.shards[1].held)
+	}
+}
+
+func TestAHolderThatDoesNotRenewOwnsNothing(t *testing.T) {
+	s := newStage(t, ReplicaConfig{})
+	s.join("b")
+	s.hold(shardLeaseName(0), s.m.peers[replicaLeaseName("b")].holder(), 1)
+	s.begin()
+	if got := s.m.holdings[0].Replica; got != "b" {
+		t.Fatalf("held by %q", got)
+	}
+	for range 8 {
+		s.pass(2 * time.Second)
+		s.join("b") // which lives, and has stopped renewing the shard's Lease
+	}
+	if got := s.m.holdings[0].Replica; got == "b" {
+		t.Errorf("still held by %q", got)
+	}
 }
 
 func TestTheLeaseOfADeadReplicaIsRemoved(t *testing.T) {

@@ -77,7 +77,10 @@ func (m *machine) keepMembership(now time.Time) {
 	}
 	// Where there is no Lease, nobody runs under our name: of two that start at once, one
 	// creates it.
+	m.rival = nil
 	if !own && s.lease != nil && !m.due(now, s.freeAt(m.cfg.LeaseDuration)) {
+		m.rival = fmt.Errorf("%w: %q renews Lease %s, or did until less than %s ago; give each replica an identity of its own",
+			errNameTaken, s.holder(), s.name, m.cfg.LeaseDuration)
 		return
 	}
 	if !m.callable(now, &s.slot) {
@@ -131,7 +134,7 @@ func (m *machine) livePeers() []Peer {
 	for _, p := range m.peers {
 		if p.live && !seen[p.holder()] {
 			seen[p.holder()] = true
-			weight := min(max(p.number(weightAnnotation), 1), mostWeight)
+			weight := min(max(p.number(weightAnnotation), 1), MostWeight)
 			peers = append(peers, Peer{Name: p.holder(), Weight: weight})
 		}
 	}
@@ -147,7 +150,7 @@ func (m *machine) publish(now time.Time, peers []Peer) {
 	holdings := make([]Holding, len(m.shards))
 	for i, s := range m.shards {
 		next := Holding{Shard: i, Epoch: s.epoch()}
-		if live[s.holder()] {
+		if s.live && live[s.holder()] {
 			next.Replica = replicaName(s.holder())
 		}
 		next.Since = now

@@ -18,6 +18,8 @@ type Ownership struct {
 	Epoch int
 	// Since is when it began, by this machine's clock.
 	Since time.Time
+	// Reason is why it began.
+	Reason Reason
 }
 
 // Holding is who owns a shard, as far as this replica sees.
@@ -53,9 +55,13 @@ type Change struct {
 // Replica owns shards together with the other replicas of the hub. It is safe for concurrent
 // use.
 type Replica struct {
-	cfg    ReplicaConfig
-	inbox  *inbox
-	notify []func(Change)
+	cfg     ReplicaConfig
+	inbox   *inbox
+	changed []func(Change)
+	moved   []func(Holding)
+	leave   func() // closes leaving
+	leaving chan struct{}
+	left    chan struct{} // closed when Start has returned
 
 	mu     sync.RWMutex
 	locked lockedReplica
@@ -65,7 +71,10 @@ type lockedReplica struct {
 	tenures  []*tenure       // by shard; nil where there was none. The last may have ended
 	changed  []chan struct{} // by shard; closed and replaced when the tenure changes
 	holdings []Holding
+	started  bool
+	joined   bool
 	refusal  error // the number of shards is not the hub's
+	rival    error // another process has this name
 	failure  error // the last call failed
 }
 
@@ -75,7 +84,8 @@ func NewReplica(cfg ReplicaConfig) (*Replica, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Replica{cfg: cfg, inbox: newInbox()}
+	r := &Replica{cfg: cfg, inbox: newInbox(), leaving: make(chan struct{}), left: make(chan struct{})}
+	r.leave = sync.OnceFunc(func() { close(r.leaving) })
 	r.locked.tenures = make([]*tenure, cfg.Shards)
 	for range cfg.Shards {
 		r.locked.changed = append(r.locked.changed, make(chan struct{}))
@@ -85,7 +95,14 @@ func NewReplica(cfg ReplicaConfig) (*Replica, error) {
 
 // OnChange has a function called after each change of ownership, in order. It must return at
 // once. Call it before Start.
-func (r *Replica) OnChange(notify func(Change)) { r.notify = append(r.notify, notify) }
+func (r *Replica) OnChange(notify func(Change)) { r.changed = append(r.changed, notify) }
+
+// OnMove has a function called when this replica has seen that a shard has another owner, in
+// another epoch, or none. It must return at once. Call it before Start.
+func (r *Replica) OnMove(notify func(Holding)) { r.moved = append(r.moved, notify) }
+
+// ShardOf is the shard of a member.
+func (r *Replica) ShardOf(member types.NamespacedName) int { return Of(member, r.cfg.Shards) }
 
 // Owns reports whether this replica owns a member now, and since when.
 func (r *Replica) Owns(member types.NamespacedName) (Ownership, bool) {
@@ -107,6 +124,12 @@ func (r *Replica) Holding(member types.NamespacedName) (Holding, bool) {
 	return r.locked.holdings[Of(member, r.cfg.Shards)], true
 }
 
+// Surpass has this replica own a shard in an epoch that exceeds one that a member was owned in,
+// if it owns the shard. It returns at once; the tenure ends and another begins.
+func (r *Replica) Surpass(shard, epoch int) {
+	r.inbox.put(func(m *machine, now time.Time) { m.surpass(now, shard, epoch) })
+}
+
 // tenure is the current or last tenure of a shard, nil if none, and a channel that is closed
 // when there is another.
 func (r *Replica) tenure(shard int) (*tenure, <-chan struct{}) {
@@ -115,17 +138,45 @@ func (r *Replica) tenure(shard int) (*tenure, <-chan struct{}) {
 	return r.locked.tenures[shard], r.locked.changed[shard]
 }
 
-// Trouble is why this replica cannot take part in full, nil if it can.
-func (r *Replica) Trouble() error {
+var errNotJoined = errors.New("this replica has not joined the others yet")
+
+// Ready is nil once this replica takes part, and otherwise says what keeps it from that.
+func (r *Replica) Ready() error {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return errors.Join(r.locked.refusal, r.locked.failure)
+	trouble := errors.Join(r.locked.refusal, r.locked.rival, r.locked.failure)
+	if trouble == nil && !r.locked.joined {
+		return errNotJoined
+	}
+	return trouble
 }
 
-// Start takes part until ctx is done. Then it hands everything over, gives up its membership
-// and returns: within LeaseDuration, after which nothing that it left undone matters. Its
-// only error is ErrShardCount, and that only at the start.
+// Leave hands everything over, as the end of Start's context does, and returns when that is
+// done: within LeaseDuration. Who writes to members should go on until then, since a write
+// that is cut off costs the next owner a wait.
+func (r *Replica) Leave() {
+	r.leave()
+	if r.start(false) {
+		<-r.left
+	}
+}
+
+// start reports whether Start has been called, and takes note that it is.
+func (r *Replica) start(now bool) (before bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before = r.locked.started
+	r.locked.started = before || now
+	return before
+}
+
+// Start takes part until ctx is done or Leave is called. It is called once. In the end it
+// hands everything over, gives up its membership and returns: within LeaseDuration, after
+// which nothing that it left undone matters. Its only error is ErrShardCount, and that only
+// at the start.
 func (r *Replica) Start(ctx context.Context) error {
+	r.start(true)
+	defer close(r.left)
 	work, end := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	defer running.Wait()

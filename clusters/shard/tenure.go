@@ -32,15 +32,12 @@ type lockedTenure struct {
 	until  time.Time
 	closed bool
 	writes map[*write]struct{}
-	// unanswered is when the last write was given up, or is to be, whose fate is unknown: the
-	// member may still execute it.
+	// unanswered is when the last write was given up whose fate is unknown: the member may still
+	// execute it.
 	unanswered time.Time
 	// drained is called once, when closed and no write is under way.
 	drained func(unanswered time.Time)
 }
-
-// epochKey is the key of a write's epoch in its context.
-type epochKey struct{}
 
 // write is one write under way.
 type write struct{ cancel context.CancelCauseFunc }
@@ -57,7 +54,7 @@ func newTenure(o Ownership, until time.Time, clock clock.PassiveClock, drained f
 // begin is Admission.Begin.
 func (t *tenure) begin(ctx context.Context) (context.Context, func(answered bool), error) {
 	now := t.clock.Now()
-	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, epochKey{}, t.Epoch))
+	ctx, cancel := context.WithCancelCause(member.WithEpoch(ctx, t.Epoch))
 	w := &write{cancel}
 	until, err := t.enter(now, w)
 	if err != nil {
@@ -92,18 +89,6 @@ func (t *tenure) leave(w *write, answered bool) {
 	drained := t.locked.takeDrained()
 	t.mu.Unlock()
 	drained()
-}
-
-// admit is Admission.Admit.
-func (t *tenure) admit() (time.Time, error) {
-	now := t.clock.Now()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.locked.admits(now) {
-		return time.Time{}, errNotHeld
-	}
-	t.locked.outlasts(t.locked.until)
-	return t.locked.until, nil
 }
 
 // valid reports whether writes may begin.

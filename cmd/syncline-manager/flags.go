@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/pflag"
 	"go.uber.org/zap/zapcore"
+
+	"github.com/syncline-dev/syncline/clusters/shard"
 )
 
 // flags are what an operator of the manager sets.
@@ -19,9 +21,9 @@ type flags struct {
 	metricsAddress    string
 	healthAddress     string
 	pprofAddress      string
-	leaseDuration     time.Duration
-	renewDeadline     time.Duration
-	retryPeriod       time.Duration
+	timings           shard.Timings
+	shards            int
+	weight            int
 	probeInterval     time.Duration
 	orphanAfter       time.Duration
 	memberConcurrency int
@@ -36,14 +38,17 @@ func parseFlags(args []string, out io.Writer) (*flags, error) {
 	set := pflag.NewFlagSet("syncline-manager", pflag.ContinueOnError)
 	set.SetOutput(out)
 	set.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig of the hub; in a pod the service account is used without it")
-	set.StringVar(&f.namespace, "namespace", os.Getenv("POD_NAMESPACE"), "the manager's own namespace: its Lease, and what belongs to ClusterLayers (default $POD_NAMESPACE)")
-	set.StringVar(&f.identity, "identity", "", "name of this replica, unlike that of any other (default host name)")
+	set.StringVar(&f.namespace, "namespace", os.Getenv("POD_NAMESPACE"), "the manager's own namespace: its Leases, and what belongs to ClusterLayers (default $POD_NAMESPACE)")
+	set.StringVar(&f.identity, "identity", "", "name of this replica, unlike that of any other; people see it as the owner of members (default host name)")
 	set.StringVar(&f.metricsAddress, "metrics-bind-address", ":8080", "where metrics are served; 0 turns them off")
 	set.StringVar(&f.healthAddress, "health-probe-bind-address", ":8081", "where /healthz and /readyz are served; 0 turns them off")
 	set.StringVar(&f.pprofAddress, "pprof-bind-address", "0", "where profiles are served; 0 turns them off")
-	set.DurationVar(&f.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long others wait after the last renewal they saw")
-	set.DurationVar(&f.renewDeadline, "leader-elect-renew-deadline", 10*time.Second, "how long the leader writes to members after the beginning of its last renewal")
-	set.DurationVar(&f.retryPeriod, "leader-elect-retry-period", 2*time.Second, "time between renewals")
+	set.DurationVar(&f.timings.LeaseDuration, "lease-duration", 15*time.Second, "how long other replicas wait after the last renewal of a Lease that they saw")
+	set.DurationVar(&f.timings.RenewDeadline, "renew-deadline", 10*time.Second, "how long this replica leads, and writes to members, after the beginning of its last renewal; at most four fifths of --lease-duration")
+	set.DurationVar(&f.timings.RetryPeriod, "retry-period", 2*time.Second, "time between renewals")
+	set.DurationVar(&f.timings.DrainTimeout, "drain-timeout", 2*time.Second, "how long a hand-over of members waits for writes under way before it cuts them off")
+	set.IntVar(&f.shards, "shards", 64, "number of shards that members are spread over; all replicas must have the same, and the hub remembers it")
+	set.IntVar(&f.weight, "weight", 1, "this replica's share of the members relative to others'")
 	set.DurationVar(&f.probeInterval, "probe-interval", 5*time.Second, "time between probes of a member; after three that fail it is unreachable")
 	set.DurationVar(&f.orphanAfter, "orphan-after", 15*time.Minute, "how long a deleted layer waits for a member that cannot be reached; then its objects there are recorded as orphans")
 	set.IntVar(&f.memberConcurrency, "member-concurrency", 256, "how many members are served at the same time")
@@ -74,12 +79,7 @@ func (f *flags) complete() error {
 	if f.namespace == "" {
 		problems = append(problems, errors.New("--namespace is required outside a pod"))
 	}
-	if f.renewDeadline > f.leaseDuration-f.leaseDuration/5 {
-		problems = append(problems, fmt.Errorf("--leader-elect-renew-deadline %s must leave a fifth of --leader-elect-lease-duration %s", f.renewDeadline, f.leaseDuration))
-	}
-	if f.retryPeriod <= 0 || f.retryPeriod >= f.renewDeadline {
-		problems = append(problems, fmt.Errorf("--leader-elect-retry-period %s must be positive and below --leader-elect-renew-deadline %s", f.retryPeriod, f.renewDeadline))
-	}
+	problems = append(problems, f.sharing()...)
 	if f.probeInterval < time.Second || f.probeInterval > time.Minute {
 		problems = append(problems, fmt.Errorf("--probe-interval %s must be between 1s and 1m", f.probeInterval))
 	}
@@ -90,4 +90,28 @@ func (f *flags) complete() error {
 		problems = append(problems, fmt.Errorf("--member-concurrency %d must be between 1 and 1000", f.memberConcurrency))
 	}
 	return errors.Join(problems...)
+}
+
+// sharing checks how this replica shares the members with others.
+func (f *flags) sharing() (problems []error) {
+	t := f.timings
+	if t.LeaseDuration < 3*time.Second || t.LeaseDuration > shard.LongestLease {
+		problems = append(problems, fmt.Errorf("--lease-duration %s must be between 3s and %s", t.LeaseDuration, shard.LongestLease))
+	}
+	if t.RenewDeadline > t.LeaseDuration-t.LeaseDuration/5 {
+		problems = append(problems, fmt.Errorf("--renew-deadline %s must leave a fifth of --lease-duration %s", t.RenewDeadline, t.LeaseDuration))
+	}
+	if t.RetryPeriod < 100*time.Millisecond || t.RetryPeriod > t.RenewDeadline/2 {
+		problems = append(problems, fmt.Errorf("--retry-period %s must be at least 100ms and at most half of --renew-deadline %s", t.RetryPeriod, t.RenewDeadline))
+	}
+	if t.DrainTimeout <= 0 || t.DrainTimeout > t.RenewDeadline {
+		problems = append(problems, fmt.Errorf("--drain-timeout %s must be positive and at most --renew-deadline %s", t.DrainTimeout, t.RenewDeadline))
+	}
+	if f.shards < 1 || f.shards > shard.MostShards {
+		problems = append(problems, fmt.Errorf("--shards %d must be between 1 and %d", f.shards, shard.MostShards))
+	}
+	if f.weight < 1 || f.weight > shard.MostWeight {
+		problems = append(problems, fmt.Errorf("--weight %d must be between 1 and %d", f.weight, shard.MostWeight))
+	}
+	return problems
 }

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	"github.com/go-logr/zapr"
+	"github.com/google/uuid"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	appsv1 "k8s.io/api/apps/v1"
@@ -13,8 +15,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/klog/v2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -26,22 +30,22 @@ import (
 	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
-	"github.com/syncline-dev/syncline/clusters/member"
 	"github.com/syncline-dev/syncline/clusters/registration"
 	"github.com/syncline-dev/syncline/clusters/shard"
 	"github.com/syncline-dev/syncline/reconcilers/aggregation"
 	"github.com/syncline-dev/syncline/reconcilers/hub"
 	reconcilemember "github.com/syncline-dev/syncline/reconcilers/member"
+	"github.com/syncline-dev/syncline/reconcilers/ownership"
 	"github.com/syncline-dev/syncline/reconcilers/placement"
 	reconcileregistration "github.com/syncline-dev/syncline/reconcilers/registration"
 	"github.com/syncline-dev/syncline/reconcilers/revision"
 )
 
-// leaseName is the Lease by which one replica leads.
+// leaseName is the Lease by which one replica leads: it runs the hub's controllers.
 const leaseName = "syncline-leader"
 
-// runManager runs until ctx is done, and returns when everything has stopped and the Lease
-// has been given back.
+// runManager runs until ctx is done. Then it hands over the members that it owns, stops, and
+// gives the leader's Lease back.
 func runManager(ctx context.Context, f *flags) error {
 	if err := setUpLogging(f.logLevel); err != nil {
 		return err
@@ -54,35 +58,70 @@ func runManager(ctx context.Context, f *flags) error {
 	if err != nil {
 		return err
 	}
-	leadership, err := shard.NewLeadership(shard.Config{
-		REST: config, Namespace: f.namespace, Name: leaseName, Identity: f.identity,
-		LeaseDuration: f.leaseDuration, RenewDeadline: f.renewDeadline, RetryPeriod: f.retryPeriod,
-	})
+	replica, err := newReplica(config, f)
 	if err != nil {
 		return err
 	}
-	gate := member.NewGate(member.Owned(leadership), "Federation "+v1alpha1.FederationName)
 	connections, err := reconcilemember.NewConnections(reconcilemember.ConnectionsConfig{
-		Gate: gate, HubID: hubID, Identity: f.identity, ProbeInterval: f.probeInterval,
+		Replica: replica, HubID: hubID, Identity: f.identity, ProbeInterval: f.probeInterval,
 		Registration: registration.Options{AllowProxy: f.allowProxy},
 	})
 	if err != nil {
 		return err
 	}
 	options := managerOptions(f)
-	leadership.Configure(&options)
-	mgr, err := mcmanager.New(config, connections.Provider(), options)
+	if err := electLeader(config, f, &options); err != nil {
+		return err
+	}
+	mgr, err := mcmanager.New(config, connections.Provider(), options, mcmanager.WithCoordinator(shard.NewCoordinator(replica)))
 	if err != nil {
 		return fmt.Errorf("manager: %w", err)
 	}
-	if err := setUp(ctx, mgr, f, hubID, connections); err != nil {
+	if err := setUp(ctx, mgr, f, hubID, replica, connections); err != nil {
 		return err
 	}
-	return mgr.Start(ctx)
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	context.AfterFunc(ctx, func() {
+		replica.Leave()
+		stop()
+	})
+	return mgr.Start(running)
+}
+
+// electLeader has the manager take part in the election of the leader, under a name that tells
+// people which replica leads.
+func electLeader(config *rest.Config, f *flags, options *ctrl.Options) error {
+	lock, err := resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock, f.namespace, leaseName,
+		resourcelock.ResourceLockConfig{Identity: f.identity + "_" + uuid.NewString()[:8]},
+		rest.AddUserAgent(rest.CopyConfig(config), "leader-election"), f.timings.RenewDeadline)
+	if err != nil {
+		return fmt.Errorf("leader election: %w", err)
+	}
+	options.LeaderElection = true
+	options.LeaderElectionResourceLockInterface = lock
+	options.LeaderElectionReleaseOnCancel = true
+	options.LeaseDuration = &f.timings.LeaseDuration
+	options.RenewDeadline = &f.timings.RenewDeadline
+	options.RetryPeriod = &f.timings.RetryPeriod
+	return nil
+}
+
+// newReplica returns this process's part in owning members. Its Leases have a client of their
+// own: they must not wait behind other requests.
+func newReplica(config *rest.Config, f *flags) (*shard.Replica, error) {
+	client, err := coordinationv1.NewForConfig(rest.AddUserAgent(rest.CopyConfig(config), "ownership"))
+	if err != nil {
+		return nil, fmt.Errorf("client for Leases: %w", err)
+	}
+	leases := client.Leases(f.namespace)
+	return shard.NewReplica(shard.ReplicaConfig{
+		Timings: f.timings, Name: f.identity, Weight: f.weight, Shards: f.shards, Reader: leases, Writer: leases,
+	})
 }
 
 // setUp adds the controllers and the health checks.
-func setUp(ctx context.Context, mgr mcmanager.Manager, f *flags, hubID string, connections *reconcilemember.Connections) error {
+func setUp(ctx context.Context, mgr mcmanager.Manager, f *flags, hubID string, replica *shard.Replica, connections *reconcilemember.Connections) error {
 	local := mgr.GetLocalManager()
 	if err := hub.IndexCache(ctx, local.GetFieldIndexer()); err != nil {
 		return err
@@ -97,6 +136,9 @@ func setUp(ctx context.Context, mgr mcmanager.Manager, f *flags, hubID string, c
 	if err := aggregation.Setup(local); err != nil {
 		return err
 	}
+	if err := ownership.Setup(local, replica, f.timings.TakeoverBound()); err != nil {
+		return err
+	}
 	if err := reconcilemember.Setup(mgr, connections, reconcilemember.Config{
 		Revisions: revisions, HubID: hubID, Identity: f.identity, SystemNamespace: f.namespace,
 		AllowDuplicates: f.allowDuplicates, OrphanAfter: f.orphanAfter, Concurrency: f.memberConcurrency,
@@ -106,7 +148,7 @@ func setUp(ctx context.Context, mgr mcmanager.Manager, f *flags, hubID string, c
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return err
 	}
-	return mgr.AddReadyzCheck("ping", healthz.Ping)
+	return mgr.AddReadyzCheck("ownership", func(*http.Request) error { return replica.Ready() })
 }
 
 func managerOptions(f *flags) ctrl.Options {

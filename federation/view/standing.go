@@ -56,9 +56,13 @@ func standingOf(l v1alpha1.Layered, m *v1alpha1.MemberCluster, b *v1alpha1.Layer
 	return s
 }
 
-// unseen says whether the member cannot be seen, and why. A member that nothing has been
-// said about yet may be seen any moment, and is not unseen.
+// unseen says whether the member cannot be seen, and why: nobody looks at one that has no
+// owner. A member that nothing has been said about yet may be seen any moment, and is not
+// unseen.
 func unseen(m *v1alpha1.MemberCluster) (string, bool) {
+	if c := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionOwnerless); c != nil {
+		return c.Message, true
+	}
 	c := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionReachable)
 	if c == nil || c.Status == metav1.ConditionTrue {
 		return "", false

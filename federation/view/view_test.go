@@ -42,6 +42,13 @@ func unreachable(name string) *v1alpha1.MemberCluster {
 	return m
 }
 
+// ownerless is a member that could be reached, and that no replica owns.
+func ownerless(name string) *v1alpha1.MemberCluster {
+	m := member(name, nil)
+	m.Status.Conditions = append(m.Status.Conditions, condition(v1alpha1.ConditionOwnerless, metav1.ConditionTrue, "nobody keeps it"))
+	return m
+}
+
 // webLayer is a layer in its second generation, which is revision web-2.
 func webLayer() *v1alpha1.Layer {
 	return &v1alpha1.Layer{
@@ -88,6 +95,7 @@ func TestStanding(t *testing.T) {
 		"older generation":   {webLayer(), member("eu-1", nil), green(func(b *v1alpha1.LayerBinding) { b.Status.LayerGeneration = 1 }), "Progressing waits for a verdict on the layer's newest generation"},
 		"not rendered":       {unrendered, member("eu-1", nil), green(nil), "Progressing waits for the layer's first revision"},
 		"out of sight":       {webLayer(), unreachable("eu-1"), green(nil), "Unknown last seen at noon"},
+		"ownerless":          {webLayer(), ownerless("eu-1"), green(nil), "Unknown nobody keeps it"},
 		"unseen, no binding": {webLayer(), unreachable("eu-1"), nil, "Unknown last seen at noon"},
 		"unknown and old": {webLayer(), member("eu-1", nil), green(func(b *v1alpha1.LayerBinding) {
 			b.Status.Revision, b.Status.State, b.Status.Message = "web-1", v1alpha1.StateUnknown, "was last seen at noon"

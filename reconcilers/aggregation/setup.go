@@ -127,6 +127,7 @@ func inMeaning() predicate.Predicate {
 
 func summarized(b *v1alpha1.LayerBinding) v1alpha1.LayerBindingStatus {
 	status := b.Status
+	status.Epoch = 0
 	status.Inventory, status.InventoryData, status.Problems, status.Conditions = nil, nil, nil, nil
 	return status
 }

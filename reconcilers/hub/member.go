@@ -31,8 +31,11 @@ func SummarizeMember(member *v1alpha1.MemberCluster) {
 		}
 	}
 	barred := meta.FindStatusCondition(member.Status.Conditions, v1alpha1.ConditionBarred)
+	ownerless := meta.FindStatusCondition(member.Status.Conditions, v1alpha1.ConditionOwnerless)
 	expiring := meta.FindStatusCondition(member.Status.Conditions, v1alpha1.ConditionCredentialsExpiring)
 	switch {
+	case ownerless != nil:
+		ready.Status, ready.Reason, ready.Message = metav1.ConditionUnknown, ownerless.Reason, ownerless.Message
 	case ready.Status == metav1.ConditionTrue && barred != nil:
 		ready.Status, ready.Reason, ready.Message = metav1.ConditionFalse, barred.Reason, barred.Message
 	case ready.Status == metav1.ConditionFalse && ready.Reason == "Unreachable" && expiring != nil && expiring.Reason == ReasonExpired:
@@ -46,3 +49,11 @@ const (
 	ReasonExpiresSoon = "ExpiresSoon"
 	ReasonExpired     = "CredentialsExpired"
 )
+
+// OwnerOf is the replica that last said that it owns a member; empty if none ever did.
+func OwnerOf(member *v1alpha1.MemberCluster) string {
+	if member.Status.Owner == nil {
+		return ""
+	}
+	return member.Status.Owner.Replica
+}

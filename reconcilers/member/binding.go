@@ -36,7 +36,7 @@ func (r *Reconciler) bind(ctx context.Context, snap *snapshot) error {
 		if p.Binding != nil && !p.Binding.DeletionTimestamp.IsZero() {
 			// Somebody deleted the binding of a layer that stays: what it lists is kept.
 			known = &p.Binding.Status
-			if _, err := r.letGo(ctx, p.Binding); err != nil {
+			if _, err := r.letGo(ctx, snap, p.Binding); err != nil {
 				return err
 			}
 			p.Binding = nil
@@ -146,7 +146,11 @@ func (p *pass) undeclared(placed *stack.Placed) entries {
 
 // writeBinding changes a binding's status and remembers what the hub answered.
 func (r *Reconciler) writeBinding(ctx context.Context, snap *snapshot, binding *v1alpha1.LayerBinding, change func(*v1alpha1.LayerBindingStatus) error) (*v1alpha1.LayerBinding, error) {
+	if err := r.mayStillWrite(snap); err != nil {
+		return nil, err
+	}
 	after := binding.DeepCopy()
+	after.Status.Epoch = int64(snap.owner.Epoch)
 	if err := change(&after.Status); err != nil {
 		return nil, fmt.Errorf("status of binding %s: %w", binding.Name, err)
 	}

@@ -17,13 +17,15 @@ import (
 	"github.com/syncline-dev/syncline/api/v1alpha1"
 	"github.com/syncline-dev/syncline/clusters/member"
 	"github.com/syncline-dev/syncline/clusters/registration"
+	"github.com/syncline-dev/syncline/clusters/shard"
 	"github.com/syncline-dev/syncline/federation/health"
+	"github.com/syncline-dev/syncline/reconcilers/hub"
 )
 
 // ConnectionsConfig says how members are connected.
 type ConnectionsConfig struct {
-	// Gate is asked before every write to any member. Its pause follows the Federation.
-	Gate *member.Gate
+	// Replica owns members. Its Admission is asked before every write.
+	Replica *shard.Replica
 	// HubID marks our objects on members.
 	HubID string
 	// Identity of this replica, as members' audit logs show it.
@@ -40,36 +42,47 @@ type Connections struct {
 	config   ConnectionsConfig
 	provider *member.Provider
 	client   client.Client
-	// members asks for a member to be served, secrets for its Secret to be read again.
-	members trigger[mcreconcile.Request]
-	secrets trigger[reconcile.Request]
+	// redButton stops the writes to all members. Its pause follows the Federation.
+	redButton *member.Gate
+	// members asks for a member to be served, secrets for its Secret to be read again, shards
+	// for the members of a shard to be looked at.
+	members hub.Trigger[mcreconcile.Request]
+	secrets hub.Trigger[reconcile.Request]
+	shards  hub.Trigger[int]
 }
 
 // NewConnections makes the connections, empty.
 func NewConnections(config ConnectionsConfig) (*Connections, error) {
-	c := &Connections{config: config}
+	c := &Connections{config: config, redButton: member.NewGate("Federation " + v1alpha1.FederationName)}
 	provider, err := member.NewProvider(member.ProviderConfig{
 		Settings: member.Settings{
 			HubID: config.HubID, Health: health.Of, ProbeInterval: config.ProbeInterval,
-			UserAgent: "syncline (" + config.Identity + ")",
+			Replica: config.Identity,
 		},
-		Admission:    config.Gate,
-		Notify:       func(key types.NamespacedName) { c.members.fire(requestFor(key)) },
-		Unauthorized: func(key types.NamespacedName) { c.secrets.fire(reconcile.Request{NamespacedName: key}) },
+		Admission:    func(key types.NamespacedName) member.Admission { return config.Replica.Admission(key) },
+		Gate:         c.redButton,
+		Notify:       func(key types.NamespacedName) { c.members.Fire(requestFor(key)) },
+		Unauthorized: func(key types.NamespacedName) { c.secrets.Fire(reconcile.Request{NamespacedName: key}) },
 	})
 	if err != nil {
 		return nil, err
 	}
 	c.provider = provider
+	config.Replica.OnChange(func(change shard.Change) { c.shards.Fire(change.Shard) })
 	return c, nil
 }
 
 // Provider is what multicluster-runtime's manager runs.
 func (c *Connections) Provider() *member.Provider { return c.provider }
 
-// Reconcile connects the member that the request names, or disconnects it. A Secret that
+// Reconcile connects the member that the request names, or disconnects it: one that is gone, or
+// that another replica owns. A Secret that
 // cannot be used leaves a connection as it is: registration says what is wrong with it.
 func (c *Connections) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	if _, owned := c.config.Replica.Owns(req.NamespacedName); !owned {
+		c.provider.Disconnect(req.NamespacedName)
+		return reconcile.Result{}, nil
+	}
 	var cluster v1alpha1.MemberCluster
 	err := c.client.Get(ctx, req.NamespacedName, &cluster)
 	if apierrors.IsNotFound(err) || err == nil && !cluster.DeletionTimestamp.IsZero() {
@@ -108,7 +121,7 @@ func (c *Connections) followFederation(ctx context.Context, req reconcile.Reques
 	if err := c.client.Get(ctx, req.NamespacedName, &federation); client.IgnoreNotFound(err) != nil {
 		return reconcile.Result{}, fmt.Errorf("read Federation: %w", err)
 	}
-	if !c.config.Gate.SetPaused(federation.Spec.Paused) {
+	if !c.redButton.SetPaused(federation.Spec.Paused) {
 		return reconcile.Result{}, nil
 	}
 	log.FromContext(ctx).Info("writing to members", "paused", federation.Spec.Paused)
@@ -118,7 +131,34 @@ func (c *Connections) followFederation(ctx context.Context, req reconcile.Reques
 		return reconcile.Result{}, fmt.Errorf("list members: %w", err)
 	}
 	for i := range members.Items {
-		c.members.fire(requestFor(client.ObjectKeyFromObject(&members.Items[i])))
+		c.members.Fire(requestFor(client.ObjectKeyFromObject(&members.Items[i])))
+	}
+	return reconcile.Result{}, nil
+}
+
+// followShard has the members of a shard looked at that has become ours, or has ceased to be:
+// those that there are, and those that left something behind.
+func (c *Connections) followShard(ctx context.Context, shard int) (reconcile.Result, error) {
+	var members v1alpha1.MemberClusterList
+	if err := c.client.List(ctx, &members, client.UnsafeDisableDeepCopy); err != nil {
+		return reconcile.Result{}, fmt.Errorf("list members: %w", err)
+	}
+	var bindings v1alpha1.LayerBindingList
+	if err := c.client.List(ctx, &bindings, client.UnsafeDisableDeepCopy); err != nil {
+		return reconcile.Result{}, fmt.Errorf("list bindings: %w", err)
+	}
+	keys := map[types.NamespacedName]bool{}
+	for i := range members.Items {
+		keys[client.ObjectKeyFromObject(&members.Items[i])] = true
+	}
+	for i := range bindings.Items {
+		keys[types.NamespacedName{Namespace: bindings.Items[i].Namespace, Name: bindings.Items[i].Spec.Member}] = true
+	}
+	for key := range keys {
+		if c.config.Replica.ShardOf(key) == shard {
+			c.secrets.Fire(reconcile.Request{NamespacedName: key})
+			c.members.Fire(requestFor(key))
+		}
 	}
 	return reconcile.Result{}, nil
 }

@@ -67,7 +67,7 @@ func (r *Reconciler) overdue(p *pass, d departure) (left time.Duration, waits bo
 // giveUp lets the binding of a deleted layer go although its objects are still on the member,
 // and records them as orphans: the member has been out of reach for too long.
 func (r *Reconciler) giveUp(ctx context.Context, p *pass, d departure, left entries) error {
-	released, err := r.letGo(ctx, d.binding)
+	released, err := r.letGo(ctx, p.snapshot, d.binding)
 	if err != nil || !released {
 		return err
 	}
@@ -95,7 +95,10 @@ func addOrphans(known *v1alpha1.Orphans, more []string, now metav1.Time) *v1alph
 
 // letGo takes the finalizer off a binding and deletes it. It reports whether this pass did:
 // the cache may still show a binding that an earlier one let go.
-func (r *Reconciler) letGo(ctx context.Context, binding *v1alpha1.LayerBinding) (bool, error) {
+func (r *Reconciler) letGo(ctx context.Context, snap *snapshot, binding *v1alpha1.LayerBinding) (bool, error) {
+	if err := r.mayStillWrite(snap); err != nil {
+		return false, err
+	}
 	after := binding.DeepCopy()
 	released := controllerutil.RemoveFinalizer(after, v1alpha1.Finalizer)
 	if released {
@@ -127,7 +130,7 @@ func (r *Reconciler) release(ctx context.Context, snap *snapshot) error {
 		if err != nil {
 			log.FromContext(ctx).Error(err, "the objects that stay on the member are not known")
 		}
-		released, err := r.letGo(ctx, d.binding)
+		released, err := r.letGo(ctx, snap, d.binding)
 		if err != nil {
 			return err
 		}

@@ -101,9 +101,12 @@ func (r *Reconciler) findHub(ctx context.Context, p *pass) error {
 // recordMember writes what the owner knows of the member. The layers are "<converged>/<all>";
 // empty leaves what was last said.
 func (r *Reconciler) recordMember(ctx context.Context, p *pass, layers string) error {
+	if err := r.mayStillWrite(p.snapshot); err != nil {
+		return err
+	}
 	after := p.member.DeepCopy()
 	status := &after.Status
-	status.Owner = r.Identity
+	status.Owner = r.ownerOf(p.snapshot)
 	status.Layers = cmp.Or(layers, status.Layers)
 	status.Version = cmp.Or(p.connection.reach.Version, status.Version)
 	status.UID = cmp.Or(p.connection.reach.UID, status.UID)
@@ -118,8 +121,11 @@ func (r *Reconciler) recordMember(ctx context.Context, p *pass, layers string) e
 		p.recordIdentity(after)
 	}
 	hub.SummarizeMember(after)
-	_, err := hub.PatchStatus(ctx, r.Client, p.member, after)
-	return err
+	if _, err := hub.PatchStatus(ctx, r.Client, p.member, after); err != nil {
+		return err
+	}
+	r.tellOwner(p.snapshot)
+	return nil
 }
 
 // reachable is the condition of this name.

@@ -2,6 +2,7 @@ package member
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
 	"github.com/syncline-dev/syncline/clusters/member"
+	"github.com/syncline-dev/syncline/clusters/shard"
 	"github.com/syncline-dev/syncline/federation/layer"
 	"github.com/syncline-dev/syncline/federation/object"
 	"github.com/syncline-dev/syncline/reconcilers/hub"
@@ -29,7 +31,16 @@ type Members interface {
 	Member(key types.NamespacedName) (*member.Member, bool)
 }
 
-// Reconciler serves members, each as a whole.
+// Ownership says which members this replica owns. *shard.Replica is one.
+type Ownership interface {
+	// Owns is this replica's hold of a member now; false if it has none.
+	Owns(key types.NamespacedName) (shard.Ownership, bool)
+	// Surpass asks for another tenure of a shard, in an epoch beyond one that was seen on the
+	// hub. Whoever hears of changes of ownership hears of it.
+	Surpass(shard, epoch int)
+}
+
+// Reconciler serves the members that this replica owns, each as a whole.
 type Reconciler struct {
 	// Client reads our kinds from the cache.
 	Client client.Client
@@ -37,6 +48,8 @@ type Reconciler struct {
 	Revisions *revision.Store
 	// Members finds connections.
 	Members Members
+	// Ownership says whose the members are.
+	Ownership Ownership
 	// Folds shares folds between members.
 	Folds *layer.Cache
 	// Events tells people, on the bindings and layers that they look at.
@@ -54,16 +67,34 @@ type Reconciler struct {
 	ledger *ledger
 }
 
-// Reconcile serves the member that the request names.
+// Reconcile serves the member that the request names, if it is ours.
 func (r *Reconciler) Reconcile(ctx context.Context, req mcreconcile.Request) (reconcile.Result, error) {
 	key, err := keyOf(req.ClusterName)
 	if err != nil {
 		return reconcile.Result{}, reconcile.TerminalError(err)
 	}
+	owner, owned := r.Ownership.Owns(key)
+	if !owned {
+		r.ledger.close(key) // of no use to anybody, and old if the member is ours again
+		return reconcile.Result{}, nil
+	}
+	result, err := r.pass(ctx, key, owner)
+	if errors.Is(err, member.ErrNotOwner) {
+		return reconcile.Result{}, nil // the rest is the next owner's; if that is us, we shall be called
+	}
+	return result, err
+}
+
+// pass serves a member for as long as this replica owns it.
+func (r *Reconciler) pass(ctx context.Context, key types.NamespacedName, owner shard.Ownership) (reconcile.Result, error) {
 	now := r.Clock.Now()
-	snap, err := r.look(ctx, key)
+	snap, err := r.look(ctx, key, owner)
 	if err != nil {
 		return reconcile.Result{}, err
+	}
+	if epoch := snap.laterEpoch(); epoch > 0 {
+		r.Ownership.Surpass(owner.Shard, epoch)
+		return reconcile.Result{}, nil
 	}
 	if snap.member == nil {
 		return hub.Outcome(r.release(ctx, snap))
@@ -84,8 +115,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req mcreconcile.Request) (re
 		return reconcile.Result{}, nil // the member's watches will call again
 	}
 	if pass.report.disowned() {
-		// What there is to say is the next owner's to say; it may be us again.
-		return reconcile.Result{RequeueAfter: heldRetry}, nil
+		return reconcile.Result{}, pass.report.lost
 	}
 	if err := r.record(ctx, pass); err != nil {
 		return hub.Outcome(err)

@@ -73,7 +73,7 @@ func (r *Reconciler) recordLeaving(ctx context.Context, p *pass, after lists) er
 
 func (r *Reconciler) recordDeparture(ctx context.Context, p *pass, d departure, left entries) error {
 	if len(left) == 0 {
-		_, err := r.letGo(ctx, d.binding)
+		_, err := r.letGo(ctx, p.snapshot, d.binding)
 		return err
 	}
 	if due, waits := r.overdue(p, d); waits {

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -47,8 +48,9 @@ type Config struct {
 	Concurrency int
 }
 
-// Setup adds the controllers to the manager: one that connects members, one that follows
-// the red button, and one that serves members.
+// Setup adds the controllers to the manager: one that connects members, one that follows the
+// ownership of shards, one that follows the red button, and one that serves members. They
+// run on every replica, for the members that it owns.
 func Setup(mgr mcmanager.Manager, connections *Connections, config Config) error {
 	local := mgr.GetLocalManager()
 	connections.client = local.GetClient()
@@ -56,16 +58,19 @@ func Setup(mgr mcmanager.Manager, connections *Connections, config Config) error
 		return err
 	}
 	reconciler := &Reconciler{
-		Client: local.GetClient(), Revisions: config.Revisions, Members: connections.provider,
+		Client: local.GetClient(), Revisions: config.Revisions, Members: connections.provider, Ownership: connections.config.Replica,
 		Folds: layer.NewCache(rememberedFolds), Events: local.GetEventRecorder("syncline"),
 		HubID: config.HubID, Identity: config.Identity, SystemNamespace: config.SystemNamespace,
 		AllowDuplicates: config.AllowDuplicates, OrphanAfter: config.OrphanAfter, Clock: clock.RealClock{}, ledger: newLedger(),
 	}
-	ctrl, err := mccontroller.New("member", mgr, mccontroller.Options{
+	ctrl, err := mccontroller.NewUnmanaged("member", mgr, mccontroller.Options{
 		Reconciler: reconciler, MaxConcurrentReconciles: config.Concurrency,
 		RateLimiter: hub.RateLimiter[mcreconcile.Request](), UsePriorityQueue: hub.UsePriorityQueue(),
 	})
 	if err != nil {
+		return fmt.Errorf("member controller: %w", err)
+	}
+	if err := mgr.Add(everywhere{ctrl}); err != nil {
 		return fmt.Errorf("member controller: %w", err)
 	}
 	cache := local.GetCache()
@@ -87,12 +92,17 @@ func Setup(mgr mcmanager.Manager, connections *Connections, config Config) error
 
 func (c *Connections) setUp(mgr mcmanager.Manager) error {
 	local := mgr.GetLocalManager()
+	if err := local.Add(running(func(ctx context.Context) error { return c.provider.Run(ctx, mgr) })); err != nil {
+		return fmt.Errorf("members: %w", err)
+	}
 	err := builder.ControllerManagedBy(local).
 		Named("connection").
 		For(&v1alpha1.MemberCluster{}, builder.WithPredicates(memberChanged())).
 		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(c.membersOfSecret)).
 		WatchesRawSource(&c.secrets).
-		WithOptions(controller.Options{MaxConcurrentReconciles: 8, RateLimiter: hub.RateLimiter[reconcile.Request]()}).
+		WithOptions(controller.Options{
+			MaxConcurrentReconciles: 32, RateLimiter: hub.RateLimiter[reconcile.Request](), NeedLeaderElection: ptr.To(false),
+		}).
 		Complete(c)
 	if err != nil {
 		return fmt.Errorf("connection controller: %w", err)
@@ -100,12 +110,37 @@ func (c *Connections) setUp(mgr mcmanager.Manager) error {
 	err = builder.ControllerManagedBy(local).
 		Named("red-button").
 		For(&v1alpha1.Federation{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		WithOptions(controller.Options{NeedLeaderElection: ptr.To(false)}).
 		Complete(reconcile.Func(c.followFederation))
 	if err != nil {
 		return fmt.Errorf("red-button controller: %w", err)
 	}
+	err = builder.TypedControllerManagedBy[int](local).
+		Named("ownership").
+		WatchesRawSource(&c.shards).
+		WithOptions(controller.TypedOptions[int]{NeedLeaderElection: ptr.To(false), UsePriorityQueue: hub.UsePriorityQueue()}).
+		Complete(reconcile.TypedFunc[int](c.followShard))
+	if err != nil {
+		return fmt.Errorf("ownership controller: %w", err)
+	}
 	return nil
 }
+
+// everywhere is a controller that runs on every replica, leader or not. What its options say
+// of that multicluster-runtime (v0.24.1) hides from the manager.
+type everywhere struct{ mccontroller.Controller }
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable.
+func (everywhere) NeedLeaderElection() bool { return false }
+
+// running is the like for a function.
+type running func(context.Context) error
+
+// Start implements manager.Runnable.
+func (run running) Start(ctx context.Context) error { return run(ctx) }
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable.
+func (running) NeedLeaderElection() bool { return false }
 
 // membersOfSecret maps a kubeconfig Secret to the members that name it.
 func (c *Connections) membersOfSecret(ctx context.Context, secret client.Object) []reconcile.Request {

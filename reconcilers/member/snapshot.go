@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/clusters/shard"
 	"github.com/syncline-dev/syncline/federation/layer"
 	"github.com/syncline-dev/syncline/reconcilers/hub"
 	"github.com/syncline-dev/syncline/reconcilers/stack"
@@ -18,6 +19,8 @@ import (
 // snapshot is everything that a pass reads of the hub, read once.
 type snapshot struct {
 	key types.NamespacedName
+	// owner is the ownership under which the member is served.
+	owner shard.Ownership
 	// member is nil once the MemberCluster is gone or going.
 	member *v1alpha1.MemberCluster
 	// paused says why nothing may be written to the member; empty if writing is allowed.
@@ -39,8 +42,8 @@ func refOf(binding *v1alpha1.LayerBinding) layer.Ref {
 
 // look takes the snapshot. Every error ends the pass: a layer that cannot be read is not
 // a layer that is gone.
-func (r *Reconciler) look(ctx context.Context, key types.NamespacedName) (*snapshot, error) {
-	snap := &snapshot{key: key}
+func (r *Reconciler) look(ctx context.Context, key types.NamespacedName, owner shard.Ownership) (*snapshot, error) {
+	snap := &snapshot{key: key, owner: owner}
 	member := &v1alpha1.MemberCluster{}
 	switch err := r.Client.Get(ctx, key, member); {
 	case err == nil && member.DeletionTimestamp.IsZero():

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/reconcilers/hub"
 )
 
 // restart: the manager ends and another starts, until that one has said of every member
@@ -50,7 +51,7 @@ func (b *bench) standAgain(ctx context.Context, layers int) error {
 			return false, err
 		}
 		for _, m := range members.Items {
-			if m.Status.Owner != replica.Identity {
+			if hub.OwnerOf(&m) != replica.Identity {
 				return false, nil
 			}
 		}

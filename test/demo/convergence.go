@@ -78,7 +78,7 @@ func (d *demo) awaitMembers(ctx context.Context) error {
 				missing = append(missing, fmt.Sprintf("member %s: %s: %s", key, ready.Reason, ready.Message))
 			case !told[key.Name]:
 				told[key.Name] = true
-				d.detail("%s is Ready: %s, region %s, served by %s", key.Name, member.Status.Version, member.Labels["region"], member.Status.Owner)
+				d.detail("%s is Ready: %s, region %s, served by %s", key.Name, member.Status.Version, member.Labels["region"], hub.OwnerOf(member))
 			}
 		}
 		return missing, nil

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/reconcilers/hub"
 )
 
 // showLayers shows what a person would ask for first.
@@ -53,12 +54,12 @@ func (d *demo) lookAround(ctx context.Context) error {
 	d.block("DEMO=" + d.dir.path + "\n" +
 		"export KUBECONFIG=$DEMO/hub.kubeconfig PATH=$PATH:$DEMO/bin\n\n" +
 		commented([][2]string{
-			{"kubectl get mc,layers,clayers,lb,federation -A", "is all well, and if not, where?"},
+			{"kubectl get mc,layers,clayers,lb,federation -A", "is all well, and if not, where? who owns which member?"},
 			{"kubectl wait --for=condition=Converged federation/default", "wait until it is"},
 			{"kubectl edit layer web -n fleet", "a change reaches every member"},
 			{"kubectl syncline explain " + first + " service/shop/web", "which layer set which field?"},
 			{"kubectl --kubeconfig=$DEMO/" + first + ".kubeconfig delete configmap web -n shop", "it comes back"},
-			{"kill $(cat $DEMO/" + member.Status.Owner + ".pid)", "this replica serves the members; another takes over"},
+			{"kill $(cat $DEMO/" + hub.OwnerOf(member) + ".pid)", "the owner of " + first + " hands over and ends; with kill -9 others take over after 15 s"},
 		}))
 	return nil
 }

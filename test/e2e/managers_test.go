@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/syncline-dev/syncline/reconcilers/hub"
 	"github.com/syncline-dev/syncline/test/install"
 )
 
@@ -63,27 +65,27 @@ func stopAll(t *testing.T) {
 	}
 }
 
-// holder is the identity that the leader's Lease names; "" if it was released.
-func holder(ctx context.Context, hub client.Client) (string, error) {
+// leading is the replica that the leader's Lease names; "" if it was released.
+func leading(ctx context.Context, hub client.Client) (string, error) {
 	var lease coordinationv1.Lease
 	err := hub.Get(ctx, client.ObjectKey{Namespace: install.Namespace, Name: "syncline-leader"}, &lease)
-	return ptr.Deref(lease.Spec.HolderIdentity, ""), err
+	replica, _, _ := strings.Cut(ptr.Deref(lease.Spec.HolderIdentity, ""), "_")
+	return replica, err
 }
 
-// leader waits until one of the running managers leads.
-func (a *arena) leader() *install.Replica {
+// owner waits until a running manager owns a member.
+func (a *arena) owner(member string) *install.Replica {
 	a.Helper()
 	var found *install.Replica
-	a.eventually("a running manager leads", func(g gomega.Gomega) {
-		identity, err := holder(a.Context(), a.hub)
-		g.Expect(err).NotTo(gomega.HaveOccurred())
+	a.eventually("a running manager owns "+member, func(g gomega.Gomega) {
+		name := hub.OwnerOf(a.member(g, member))
 		found = nil
 		for _, replica := range running() {
-			if replica.Identity == identity {
+			if replica.Identity == name {
 				found = replica
 			}
 		}
-		g.Expect(found).NotTo(gomega.BeNil(), "the Lease is held by %q", identity)
+		g.Expect(found).NotTo(gomega.BeNil(), "it is owned by %q", name)
 	})
 	return found
 }

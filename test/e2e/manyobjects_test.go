@@ -7,6 +7,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/reconcilers/hub"
 	"github.com/syncline-dev/syncline/test/fleet"
 )
 
@@ -87,7 +88,7 @@ func (a *arena) expectRestartSendsNothing() {
 	first, second := startReplica(a.T), startReplica(a.T)
 	a.eventually("a new manager owns the members", func(g gomega.Gomega) {
 		for _, s := range a.sites {
-			g.Expect(a.member(g, s.name).Status.Owner).To(gomega.BeElementOf(first.Identity, second.Identity))
+			g.Expect(hub.OwnerOf(a.member(g, s.name))).To(gomega.BeElementOf(first.Identity, second.Identity))
 		}
 	})
 	a.throughout(moment, "nothing is sent to members, and bindings say what they said", func(g gomega.Gomega) {

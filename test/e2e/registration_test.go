@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/reconcilers/hub"
 )
 
 func TestNewSecretAddsAMember(t *testing.T) {
@@ -27,7 +28,7 @@ func TestNewSecretAddsAMember(t *testing.T) {
 		status := a.member(g, "us").Status
 		g.Expect(status.Version).To(gomega.HavePrefix("v1."))
 		g.Expect(status.UID).NotTo(gomega.BeEmpty())
-		g.Expect(status.Owner).To(gomega.HavePrefix("hub-"))
+		g.Expect(hub.OwnerOf(a.member(g, "us"))).To(gomega.HavePrefix("hub-"))
 		g.Expect(status.CredentialsExpire).NotTo(gomega.BeNil())
 		g.Expect(status.LastSeen).To(gomega.BeNil())
 	})

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -8,18 +9,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/reconcilers/hub"
 	"github.com/syncline-dev/syncline/test/fleet"
 )
 
 // None of these run beside other tests: they end managers.
 
-func TestKilledLeaderIsReplaced(t *testing.T) {
+func TestAKilledReplicaIsReplaced(t *testing.T) {
 	a := newArena(t)
 	restoreReplicas(t)
 	a.apply(webLayer, "$GREETING", "hello")
 	a.awaitConverged("web")
 
-	old := a.leader()
+	old := a.owner("eu")
 	since := a.site("eu").cluster.Audit().End()
 	if err := old.Kill(); err != nil {
 		t.Fatal(err)
@@ -28,45 +30,76 @@ func TestKilledLeaderIsReplaced(t *testing.T) {
 	a.site("eu").delete("v1", "ConfigMap", "web")
 	a.apply(webLayer, "$GREETING", "good morning")
 	a.expectGreeting("good morning")
-	t.Logf("served %s after the leader's end", time.Since(killed).Round(time.Millisecond))
+	t.Logf("served %s after the owner's end", time.Since(killed).Round(time.Millisecond))
 	a.awaitConverged("web")
-	a.eventually("the members' owner is another", func(g gomega.Gomega) {
-		for _, s := range a.sites {
-			owner := a.member(g, s.name).Status.Owner
-			g.Expect(owner).NotTo(gomega.Equal(old.Identity))
-			g.Expect(owner).NotTo(gomega.BeEmpty())
-		}
+	var now *v1alpha1.MemberOwner
+	a.eventually("the member's owner is another", func(g gomega.Gomega) {
+		now = a.member(g, "eu").Status.Owner
+		g.Expect(now.Replica).NotTo(gomega.Equal(old.Identity))
 	})
-	a.now("the audit log tells who wrote", func(g gomega.Gomega) {
+	a.awaitEventOn("MemberCluster", "eu", "OwnerTakeover", fmt.Sprintf(
+		"%s keeps the member from now on (shard %d, epoch %d), since %s", now.Replica, now.Shard, now.Epoch, old.Identity))
+	a.now("the audit log tells who wrote, and in which epoch", func(g gomega.Gomega) {
 		writes := a.site("eu").writes(g, since, a.site("eu").ours)
 		g.Expect(writes).NotTo(gomega.BeEmpty())
-		g.Expect(writes).NotTo(gomega.ContainElement(gomega.ContainSubstring("(" + old.Identity + ")")))
+		g.Expect(writes).To(gomega.HaveEach(gomega.ContainSubstring(fmt.Sprintf("(%s; epoch %d)", now.Replica, now.Epoch))))
 	})
 }
 
-func TestLeaderThatIsAskedToEndHandsOverAtOnce(t *testing.T) {
-	const limit = 10 * time.Second // of the 15 s after which a Lease would run out
+func TestAReplicaThatIsAskedToEndHandsOverAtOnce(t *testing.T) {
+	const limit = 5 * time.Second // of the 15 s after which a Lease would run out
 	a := newArena(t)
 	restoreReplicas(t)
 	a.apply(webLayer, "$GREETING", "hello")
 	a.awaitConverged("web")
 
-	old := a.leader()
+	old := a.owner("eu")
+	before := a.epoch("eu")
 	asked := time.Now()
 	if err := old.Terminate(shutdownTimeout); err != nil { // an exit code other than 0 is an error
 		t.Fatal(err)
 	}
 	ended := time.Since(asked)
-	if holder, err := holder(t.Context(), a.hub); err != nil || holder == old.Identity {
-		t.Errorf("the Lease was not released before the exit: it names %q (%v)", holder, err)
+	if leader, err := leading(t.Context(), a.hub); err != nil || leader == old.Identity {
+		t.Errorf("the leader's Lease was not released before the exit: it names %q (%v)", leader, err)
 	}
-	a.apply(webLayer, "$GREETING", "good morning")
-	a.expectGreeting("good morning")
+	a.site("eu").delete("v1", "ConfigMap", "web")
+	a.expectGreeting("hello")
 	took := time.Since(asked)
 	t.Logf("ended after %s, others served after %s", ended.Round(time.Millisecond), took.Round(time.Millisecond))
 	if took > limit {
 		t.Errorf("handing over took %s, want %s", took, limit)
 	}
+	if after := a.epoch("eu"); after <= before {
+		t.Errorf("epoch %d follows %d", after, before)
+	}
+}
+
+// epoch is that of a member's owner.
+func (a *arena) epoch(member string) (epoch int64) {
+	a.now("the member has an owner", func(g gomega.Gomega) { epoch = a.member(g, member).Status.Owner.Epoch })
+	return epoch
+}
+
+// An owner that lost the member without knowing it cannot say anything of it: the hub itself
+// refuses.
+func TestTheHubRefusesAnOlderEpoch(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, "eu")
+	a.apply(webLayer, "$GREETING", "hello")
+	a.awaitConverged("web")
+	a.eventually("the binding tells its epoch", func(g gomega.Gomega) {
+		binding := a.binding(g, "web", "eu")
+		g.Expect(binding.Status.Epoch).To(gomega.Equal(a.member(g, "eu").Status.Owner.Epoch))
+		before := binding.DeepCopy()
+		binding.Status.Epoch--
+		binding.Status.Message = "an old word"
+		g.Expect(a.hub.Status().Patch(a.Context(), binding, client.MergeFrom(before))).To(gomega.MatchError(gomega.ContainSubstring("older epoch")))
+		member := a.member(g, "eu")
+		of := member.DeepCopy()
+		member.Status.Owner.Epoch--
+		g.Expect(a.hub.Status().Patch(a.Context(), member, client.MergeFrom(of))).To(gomega.MatchError(gomega.ContainSubstring("older epoch")))
+	})
 }
 
 func TestRestartReappliesNothing(t *testing.T) {
@@ -86,7 +119,7 @@ func TestRestartReappliesNothing(t *testing.T) {
 	first, second := startReplica(t), startReplica(t)
 	a.eventually("a new manager owns the members", func(g gomega.Gomega) {
 		for _, s := range a.sites {
-			g.Expect(a.member(g, s.name).Status.Owner).To(gomega.BeElementOf(first.Identity, second.Identity))
+			g.Expect(hub.OwnerOf(a.member(g, s.name))).To(gomega.BeElementOf(first.Identity, second.Identity))
 		}
 	})
 	a.throughout(6*time.Second, "nothing is sent to members, and bindings say what they said", func(g gomega.Gomega) {
@@ -113,6 +146,7 @@ func (a *arena) bindingStatuses() map[string]v1alpha1.LayerBindingStatus {
 	}
 	statuses := map[string]v1alpha1.LayerBindingStatus{}
 	for _, binding := range list.Items {
+		binding.Status.Epoch = 0 // each owner has its own
 		statuses[binding.Name] = binding.Status
 	}
 	return statuses

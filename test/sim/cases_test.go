@@ -62,13 +62,13 @@ func TestNoRightsOnLeases(t *testing.T) {
 		w.faults.set(weather{failing: 2})
 		r := w.launch("a")
 		time.Sleep(time.Minute)
-		if n := w.owned(); n != 0 || r.shard.Trouble() == nil {
-			t.Errorf("owns %d shards; trouble: %v", n, r.shard.Trouble())
+		if n := w.owned(); n != 0 || r.shard.Ready() == nil {
+			t.Errorf("owns %d shards; trouble: %v", n, r.shard.Ready())
 		}
 		w.faults.set(calm)
 		time.Sleep(time.Minute)
-		if w.settled(t); r.shard.Trouble() != nil {
-			t.Errorf("trouble: %v", r.shard.Trouble())
+		if w.settled(t); r.shard.Ready() != nil {
+			t.Errorf("trouble: %v", r.shard.Ready())
 		}
 	})
 }
@@ -173,4 +173,24 @@ func TestLeaseWrites(t *testing.T) {
 	if d := rates[0] - rates[1]; d < -1 || d > 1 {
 		t.Error("they differ")
 	}
+}
+
+// A process that ends hands over before it stops what writes to members.
+func TestLeavingEndsWhenAllIsHandedOver(t *testing.T) {
+	scenario(t, 4, 4, func(t *testing.T, w *world) {
+		first, second := w.launch("a"), w.launch("b")
+		time.Sleep(20 * time.Second)
+		w.settled(t)
+		asked := time.Now()
+		first.shard.Leave()
+		if took := time.Since(asked); took > 5*time.Second {
+			t.Errorf("left after %s", took)
+		}
+		w.lose(first)
+		time.Sleep(5 * time.Second)
+		w.settled(t)
+		if err := second.shard.Ready(); err != nil {
+			t.Errorf("the other is not ready: %v", err)
+		}
+	})
 }

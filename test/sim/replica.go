@@ -10,6 +10,7 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 
+	"github.com/syncline-dev/syncline/clusters/member"
 	"github.com/syncline-dev/syncline/clusters/shard"
 )
 
@@ -110,7 +111,7 @@ func (r *replica) write(ctx context.Context, l *ledger) {
 	if ctx.Err() != nil || r.isDead() {
 		return
 	}
-	epoch, _ := shard.EpochOf(ctx)
+	epoch, _ := member.EpochOf(ctx)
 	takes := time.Millisecond + r.upTo(100*time.Millisecond)
 	switch {
 	case r.chance(r.world.hanging): // the member hangs

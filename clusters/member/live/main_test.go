@@ -37,7 +37,9 @@ func TestMain(m *testing.M) {
 // always admits every write.
 type always struct{}
 
-func (always) Admit() (time.Time, error) { return time.Time{}, nil }
+func (always) Begin(ctx context.Context) (context.Context, func(bool), error) {
+	return ctx, func(bool) {}, nil
+}
 
 // nobody is a multicluster manager without controllers.
 type nobody struct{}
@@ -63,9 +65,12 @@ func connect(t *testing.T) *fixture {
 func connectTo(t *testing.T, cluster *fleet.Cluster) *fixture {
 	t.Helper()
 	f := &fixture{T: t, cluster: cluster, notified: make(chan struct{}, 1)}
+	gate := member.NewGate("Federation default")
+	gate.SetPaused(false)
 	provider, err := member.NewProvider(member.ProviderConfig{
-		Settings:  member.Settings{HubID: hubID},
-		Admission: always{},
+		Settings:  member.Settings{HubID: hubID, Replica: "live"},
+		Admission: func(types.NamespacedName) member.Admission { return always{} },
+		Gate:      gate,
 		Notify: func(types.NamespacedName) {
 			select {
 			case f.notified <- struct{}{}:
@@ -79,7 +84,7 @@ func connectTo(t *testing.T, cluster *fleet.Cluster) *fixture {
 	f.provider = provider
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- provider.Start(ctx, nobody{}) }()
+	go func() { done <- provider.Run(ctx, nobody{}) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
