@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"bufio"
 	"context"
 	"flag"
 	"fmt"
@@ -60,7 +59,7 @@ func run(m *testing.M) (code int) {
 		return failed(err)
 	}
 	code = m.Run()
-	if faults := faultsInLogs(product); len(faults) > 0 {
+	if faults := product.Faults(); len(faults) > 0 {
 		return failed(fmt.Errorf("managers' logs:\n%s", strings.Join(faults, "\n")))
 	}
 	return code
@@ -75,31 +74,4 @@ func isSet(name string) bool {
 func failed(err error) int {
 	fmt.Fprintln(os.Stderr, "e2e:", err)
 	return 1
-}
-
-// faultsInLogs are data races and panics of the managers, the ended ones included, with
-// some lines that follow.
-func faultsInLogs(in *install.Installation) []string {
-	const following = 40
-	var faults []string
-	for _, replica := range in.Replicas {
-		file, err := os.Open(replica.LogPath())
-		if err != nil {
-			faults = append(faults, err.Error())
-			continue
-		}
-		lines := bufio.NewScanner(file)
-		lines.Buffer(nil, 1<<22)
-		for left := 0; lines.Scan(); left-- {
-			text := lines.Text()
-			if strings.Contains(text, "DATA RACE") || strings.Contains(text, "panic") {
-				left = following
-			}
-			if left > 0 {
-				faults = append(faults, replica.Identity+": "+text)
-			}
-		}
-		file.Close()
-	}
-	return faults
 }

@@ -47,7 +47,7 @@ func startHub(t *testing.T, config fleet.Config, args ...string) *fleet.Fleet {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		for _, fault := range faultsInLogs(replica) {
+		for _, fault := range replica.Faults() {
 			t.Error(fault)
 		}
 		if t.Failed() {

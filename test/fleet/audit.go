@@ -14,9 +14,10 @@ import (
 )
 
 // auditPolicy logs, when they are answered, all writes of everybody and all
-// requests of clients that are not part of the cluster itself. Bodies are not
-// logged. A watch is logged when it ends.
-const auditPolicy = `apiVersion: audit.k8s.io/v1
+// requests of clients that are not part of the cluster itself. A watch is logged
+// when it ends. Bodies are not logged, but for those that Config.AuditBodies asks for.
+func auditPolicy(bodies bool) string {
+	policy := `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
 rules:
@@ -25,8 +26,16 @@ rules:
 - level: None
   users: ["system:apiserver", "` + userControllerManager + `", "` + userScheduler + `", "` + userKwok + `"]
   verbs: [get, list, watch]
-- level: Metadata
 `
+	if bodies {
+		policy += `- level: Request
+  users: ["` + UserClusterAPI + `"]
+  verbs: [create, update, patch, delete, deletecollection]
+`
+	}
+	return policy + `- level: Metadata
+`
+}
 
 // AuditLog reads the audit log of one API server. It outlives Restart and
 // Recreate. The server writes an event before the next one of the same

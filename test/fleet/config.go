@@ -27,6 +27,9 @@ type Config struct {
 	// WithoutClusterAPI leaves Cluster API's CRDs out of the hub. Register then
 	// makes the Secrets only.
 	WithoutClusterAPI bool
+	// AuditBodies puts into the audit logs of members what UserClusterAPI writes: a write
+	// without a body there is one that never arrived as a whole.
+	AuditBodies bool
 }
 
 // Member says what one member cluster is like.

@@ -13,7 +13,7 @@ const (
 	userScheduler         = "system:kube-scheduler"
 	userKwok              = "system:kwok"
 	// userAdmin is the user of RESTConfig and Kubeconfig. Cluster API's
-	// kubeconfigs, which Register makes, have another: kubernetes-admin.
+	// kubeconfigs, which Register makes, have another: UserClusterAPI.
 	userAdmin    = "fleet-admin"
 	mastersGroup = "system:masters"
 )

@@ -47,7 +47,7 @@ func (c *Cluster) newIdentity() (identity, error) {
 		"server.key":          server.key,
 		"service-account.pub": tokens.cert,
 		"service-account.key": tokens.key,
-		"audit-policy.yaml":   []byte(auditPolicy),
+		"audit-policy.yaml":   []byte(auditPolicy(c.fleet.cfg.AuditBodies)),
 	})
 	return identity{ca: ca, admin: admin}, err
 }

@@ -30,6 +30,9 @@ var knownKinds = func() *runtime.Scheme {
 	return scheme
 }()
 
+// UserClusterAPI is the user of the kubeconfigs that Register makes, as Cluster API has it.
+const UserClusterAPI = "kubernetes-admin"
+
 // ecKey lets Cluster API make a small key for the kubeconfig's user; its default,
 // RSA, takes a few hundred milliseconds.
 var ecKey = kubeconfig.KeyEncryptionAlgorithm(bootstrapv1.EncryptionAlgorithmECDSAP256)
@@ -37,7 +40,7 @@ var ecKey = kubeconfig.KeyEncryptionAlgorithm(bootstrapv1.EncryptionAlgorithmECD
 // Register makes on the hub what Cluster API leaves there for a cluster that it
 // has provisioned, in the member's namespace: a Cluster with the member's labels,
 // the Secret NAME-ca and the Secret NAME-kubeconfig. The user of that kubeconfig
-// is "kubernetes-admin".
+// is UserClusterAPI.
 //
 // A member that is registered already gets a new CA and a new kubeconfig: that
 // is a rotation of credentials, and what Recreate makes necessary.

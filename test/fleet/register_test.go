@@ -80,7 +80,7 @@ func checkReaches(t *testing.T, member *Cluster, kubeconfig []byte) {
 		t.Fatal(err)
 	}
 	eventually(t, "two audit events", func(context.Context) (bool, error) {
-		events, _, err := member.Audit().Events(since, Writes, ByUserAgent(config.UserAgent), ByUser("kubernetes-admin"))
+		events, _, err := member.Audit().Events(since, Writes, ByUserAgent(config.UserAgent), ByUser(UserClusterAPI))
 		if err != nil || len(events) != 2 {
 			return false, err
 		}

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -113,15 +114,43 @@ func (in *Installation) build(ctx context.Context) error {
 	return nil
 }
 
+// ReplicaOptions say what is special about one manager.
+type ReplicaOptions struct {
+	// Identity by which members and Leases know it. By default it is one that no other has
+	// or had.
+	Identity string
+	// Hub is how it reaches the hub. By default it does so directly.
+	Hub HubAccess
+	// Programs is a directory with a manager of its own. The installation's by default.
+	Programs string
+	// Args are given after those of all managers.
+	Args []string
+}
+
+// HubAccess is a way to the hub: the hub itself, or a proxy in front of it.
+type HubAccess interface {
+	KubeconfigFor(user string, groups ...string) ([]byte, error)
+}
+
 // StartReplica starts one more manager and waits until it is healthy.
 func (in *Installation) StartReplica(ctx context.Context) (*Replica, error) {
-	kubeconfig := filepath.Join(in.fleet.Dir(), "manager.kubeconfig")
-	content, err := in.fleet.Hub().KubeconfigFor(User, "system:serviceaccounts", "system:serviceaccounts:"+Namespace, "system:authenticated")
-	if err != nil {
-		return nil, fmt.Errorf("kubeconfig of the manager: %w", err)
+	return in.StartReplicaWith(ctx, ReplicaOptions{})
+}
+
+// StartReplicaWith is StartReplica for a manager that differs from others.
+func (in *Installation) StartReplicaWith(ctx context.Context, o ReplicaOptions) (*Replica, error) {
+	if o.Identity == "" {
+		o.Identity = fmt.Sprintf("hub-%d", len(in.Replicas))
 	}
-	if err := os.WriteFile(kubeconfig, content, 0o600); err != nil {
-		return nil, fmt.Errorf("kubeconfig of the manager: %w", err)
+	if o.Hub == nil {
+		o.Hub = in.fleet.Hub()
+	}
+	if o.Programs == "" {
+		o.Programs = in.bin
+	}
+	kubeconfig, err := in.writeKubeconfig(o)
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig of manager %s: %w", o.Identity, err)
 	}
 	health, err := freeAddress()
 	if err != nil {
@@ -131,18 +160,26 @@ func (in *Installation) StartReplica(ctx context.Context) (*Replica, error) {
 	if err != nil {
 		return nil, err
 	}
-	identity := fmt.Sprintf("hub-%d", len(in.Replicas))
-	args := append([]string{
-		"--kubeconfig=" + kubeconfig, "--namespace=" + Namespace, "--identity=" + identity,
+	args := slices.Concat([]string{
+		"--kubeconfig=" + kubeconfig, "--namespace=" + Namespace, "--identity=" + o.Identity,
 		"--metrics-bind-address=" + metrics, "--health-probe-bind-address=" + health,
-	}, in.options.Args...)
-	process, err := in.fleet.Run("manager-"+identity, in.Program("syncline-manager"), args...)
+	}, in.options.Args, o.Args)
+	process, err := in.fleet.Run("manager-"+o.Identity, filepath.Join(o.Programs, "syncline-manager"), args...)
 	if err != nil {
 		return nil, err
 	}
-	replica := &Replica{Process: process, Identity: identity, health: health, metrics: metrics}
+	replica := &Replica{Process: process, Identity: o.Identity, health: health, metrics: metrics}
 	in.Replicas = append(in.Replicas, replica)
 	return replica, replica.awaitHealthy(ctx)
+}
+
+func (in *Installation) writeKubeconfig(o ReplicaOptions) (path string, err error) {
+	path = filepath.Join(in.fleet.Dir(), "manager-"+o.Identity+".kubeconfig")
+	content, err := o.Hub.KubeconfigFor(User, "system:serviceaccounts", "system:serviceaccounts:"+Namespace, "system:authenticated")
+	if err != nil {
+		return "", err
+	}
+	return path, os.WriteFile(path, content, 0o600)
 }
 
 func (r *Replica) awaitHealthy(ctx context.Context) error {
