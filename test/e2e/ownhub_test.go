@@ -33,6 +33,13 @@ func TestOwnHub(t *testing.T) {
 // startHub starts a hub of the test's own, with one manager. Both end with the test.
 func startHub(t *testing.T, config fleet.Config, args ...string) *fleet.Fleet {
 	t.Helper()
+	f, _ := startOwn(t, config, args...)
+	return f
+}
+
+// startOwn is startHub, and returns what is installed there too.
+func startOwn(t *testing.T, config fleet.Config, args ...string) (*fleet.Fleet, *install.Installation) {
+	t.Helper()
 	f, err := fleet.Start(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
@@ -42,19 +49,19 @@ func startHub(t *testing.T, config fleet.Config, args ...string) *fleet.Fleet {
 			t.Error(err)
 		}
 	})
-	replica, err := install.Install(t.Context(), f, install.Options{Replicas: 1, Programs: product.ProgramsDir(), Args: args})
+	installed, err := install.Install(t.Context(), f, install.Options{Replicas: 1, Programs: product.ProgramsDir(), Args: args})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		for _, fault := range replica.Faults() {
+		for _, fault := range installed.Faults() {
 			t.Error(fault)
 		}
 		if t.Failed() {
-			t.Log(lastLines(replica.Replicas[0].LogPath(), ""))
+			t.Log(lastLines(installed.Replicas[0].LogPath(), ""))
 		}
 	})
-	return f
+	return f, installed
 }
 
 // registeredTwice: the elder is served, and the younger when the elder is gone.

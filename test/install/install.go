@@ -164,13 +164,24 @@ func (in *Installation) StartReplicaWith(ctx context.Context, o ReplicaOptions) 
 		"--kubeconfig=" + kubeconfig, "--namespace=" + Namespace, "--identity=" + o.Identity,
 		"--metrics-bind-address=" + metrics, "--health-probe-bind-address=" + health,
 	}, in.options.Args, o.Args)
-	process, err := in.fleet.Run("manager-"+o.Identity, filepath.Join(o.Programs, "syncline-manager"), args...)
+	process, err := in.fleet.Run(in.processName(o.Identity), filepath.Join(o.Programs, "syncline-manager"), args...)
 	if err != nil {
 		return nil, err
 	}
 	replica := &Replica{Process: process, Identity: o.Identity, health: health, metrics: metrics}
 	in.Replicas = append(in.Replicas, replica)
 	return replica, replica.awaitHealthy(ctx)
+}
+
+// processName is the name of a manager's log.
+func (in *Installation) processName(identity string) string {
+	name := "manager-" + identity
+	for _, before := range in.Replicas {
+		if before.Identity == identity {
+			return fmt.Sprintf("%s-%d", name, len(in.Replicas))
+		}
+	}
+	return name
 }
 
 func (in *Installation) writeKubeconfig(o ReplicaOptions) (path string, err error) {
