@@ -35,6 +35,10 @@ bench: ## Figures as "name value unit" lines, ratios inside one run; ONLY=frozen
 sim: ## Random schedules of crashes, pauses, partitions and skewed clocks on virtual time; SCHEDULES=n.
 	go test ./test/sim -run 'Schedules|Mutants' -v -count=1 -timeout=0 -schedules=$(or $(SCHEDULES),10000)
 
+.PHONY: chaos
+chaos: ## Three managers, 30 real members, and all that can befall managers; MEMBERS=n, ONLY=kill,stop for some.
+	@go build -o $(BIN)/chaos ./test/chaos && exec $(BIN)/chaos $(if $(MEMBERS),--members=$(MEMBERS)) $(if $(ONLY),--only=$(ONLY))
+
 .PHONY: deflake
 deflake: ## Repeat the tests until one fails: PKG=./... COUNT=20.
 	go run ./test/fleet/build

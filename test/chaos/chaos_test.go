@@ -1,0 +1,64 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestChaos is the short form of what `make chaos` does, with managers that detect races. With
+// SYNCLINE_CHAOS_DIR set, timeline, logs and audit logs stay in that directory.
+func TestChaos(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts control planes")
+	}
+	const limit = 8 * time.Minute
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	s := settings{
+		members: 3, spare: 1, brief: true, race: true, dir: os.Getenv("SYNCLINE_CHAOS_DIR"),
+		timings: timings{lease: 6 * time.Second, renew: 4 * time.Second, retry: 800 * time.Millisecond, drain: time.Second},
+	}
+	s.pace = paceOf(s.members)
+	s.pace.churn = 5 * time.Second
+	if s.dir == "" {
+		s.dir = t.TempDir()
+	}
+	file, err := os.Create(filepath.Join(s.dir, timelineName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+
+	r, err := run(ctx, s, file, os.Stderr)
+	if err == nil {
+		var text bytes.Buffer
+		r.print(&text)
+		r.complain(&text)
+		t.Logf("\n%s", text.String())
+		err = r.err()
+	}
+	if err != nil {
+		t.Errorf("%v\nThe end of %s:\n%s", err, file.Name(), lastLines(file, 400))
+	}
+	if r.writes == 0 {
+		t.Error("nothing was written to members: that proves nothing")
+	}
+}
+
+// lastLines are the last lines of a file.
+func lastLines(file *os.File, n int) []byte {
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return []byte(err.Error())
+	}
+	content, err := io.ReadAll(file)
+	if err != nil {
+		return []byte(err.Error())
+	}
+	lines := bytes.SplitAfter(content, []byte("\n"))
+	return bytes.Join(lines[max(0, len(lines)-n):], nil)
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"text/tabwriter"
+	"time"
+)
+
+// played is one time that a scenario was played.
+type played struct {
+	scenario scenario
+	// begin is when its trouble began, over when that was over and all members had an owner,
+	// calm when the crew was complete and all was as at first.
+	begin, over, calm time.Time
+	err               error
+}
+
+func (p played) contains(t time.Time) bool { return !t.Before(p.begin) && t.Before(p.calm) }
+
+// row is what all times that a scenario was played show together.
+type row struct {
+	name       string
+	times      int
+	writes     int // to members
+	violations int
+	ownerless  []time.Duration // in the trouble, the longest gap of each member that had one
+	joined     time.Duration   // the longest time until a new member had its first owner
+	unmended   time.Duration   // the longest time that a drift stayed
+	missed     []string        // bounds
+}
+
+// rowOf sums up what was seen of a scenario.
+func (s *stage) rowOf(name string, all []played, violations []violation) row {
+	r := row{name: name}
+	for _, p := range all {
+		if p.scenario.name != name {
+			continue
+		}
+		r.times++
+		r.writes += s.audit.count(func(w write) bool { return p.contains(w.received) })
+		for _, v := range violations {
+			if p.contains(v.at) {
+				r.violations++
+			}
+		}
+		if p.err != nil {
+			r.miss("%v", p.err)
+		}
+		r.addGaps(p, s.ownership.gapsSince(p.begin, p.calm), s.timings)
+		r.addDrifts(p, s.vandals.since(p.begin), s.timings)
+	}
+	return r
+}
+
+func (r *row) addGaps(p played, gaps []gap, t timings) {
+	longest := map[string]time.Duration{}
+	for _, g := range gaps {
+		bound := p.scenario.bound(t)
+		switch {
+		case g.from.After(p.calm):
+			continue
+		case g.joined:
+			r.joined = max(r.joined, g.lasted())
+			bound = max(bound, t.takeover()) // it may join when nobody leads
+		case g.from.Before(p.over):
+			longest[g.member] = max(longest[g.member], g.lasted())
+		}
+		if g.lasted() > bound {
+			r.miss("%s had no owner for %s, longer than %s", g.member, seconds(g.lasted()), bound)
+		}
+	}
+	r.ownerless = append(r.ownerless, slices.Collect(maps.Values(longest))...)
+}
+
+func (r *row) addDrifts(p played, drifts []drift, t timings) {
+	bound := p.scenario.bound(t) + mendSlack
+	for _, d := range drifts {
+		if d.from.After(p.calm) {
+			continue
+		}
+		lasted := d.lasted(p.calm)
+		r.unmended = max(r.unmended, lasted)
+		if lasted > bound {
+			r.miss("%s: somebody %s, and nobody mended it for %s, longer than %s", d.member, d.what, seconds(lasted), bound)
+		}
+	}
+}
+
+func (r *row) miss(format string, args ...any) {
+	r.missed = append(r.missed, fmt.Sprintf(format, args...))
+}
+
+// report is the outcome of a run.
+type report struct {
+	rows       []row
+	violations []violation
+	writes     int      // to members, also those before, between and after scenarios
+	hollow     int      // those of them that came without a body, and have done nothing
+	faults     []string // data races and panics of managers
+	members    int
+	took       time.Duration
+}
+
+// print writes the matrix, and the figures for programs to read.
+func (r report) print(out io.Writer) {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(table, "scenario\ttimes\twrites\tviolations\townerless p50\tmax\tjoined\tunmended\tbounds missed\t")
+	for _, row := range r.rows {
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%d\t\n", row.name, row.times, row.writes, row.violations,
+			seconds(percentile(row.ownerless, 0.5)), seconds(percentile(row.ownerless, 1)), seconds(row.joined), seconds(row.unmended), len(row.missed))
+	}
+	_ = table.Flush()
+	fmt.Fprintf(out, "\nviolations %d\nbounds_missed %d\nwrites %d\nwrites_without_body %d\nfault_lines %d\nmembers %d\ntime_s %.0f\n",
+		len(r.violations), len(r.missed()), r.writes, r.hollow, len(r.faults), r.members, r.took.Seconds())
+}
+
+// missed are the bounds that were missed, with the scenario.
+func (r report) missed() []string {
+	var all []string
+	for _, row := range r.rows {
+		for _, what := range row.missed {
+			all = append(all, row.name+": "+what)
+		}
+	}
+	return all
+}
+
+// complain names what is wrong.
+func (r report) complain(out io.Writer) {
+	for _, v := range r.violations {
+		fmt.Fprintln(out, "violation:", v.what)
+	}
+	for _, what := range r.missed() {
+		fmt.Fprintln(out, "bound missed:", what)
+	}
+	for _, line := range r.faults {
+		fmt.Fprintln(out, line)
+	}
+}
+
+// err is nil if all was as it must be.
+func (r report) err() error {
+	if len(r.violations)+len(r.missed())+len(r.faults) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d violations, %d bounds missed, %d lines of faults in logs", len(r.violations), len(r.missed()), len(r.faults))
+}
+
+// percentile is 0 where there is nothing.
+func percentile(times []time.Duration, p float64) time.Duration {
+	if len(times) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(times))
+	return sorted[min(int(p*float64(len(sorted))), len(sorted)-1)]
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// settings say what is played, and on what.
+type settings struct {
+	// members are registered at any time, and as many clusters are spare.
+	members, spare int
+	timings        timings
+	pace           pace
+	// brief plays only what is meant for continuous integration, once.
+	brief bool
+	only  []string // by name; all if there are none
+	race  bool     // the managers are built with the race detector
+	dir   string   // for logs, audit logs and kubeconfigs; a temporary one by default
+}
+
+// timings are those of the managers.
+type timings struct{ lease, renew, retry, drain time.Duration }
+
+// flags are the managers'.
+func (t timings) flags() []string {
+	return []string{
+		"--lease-duration=" + t.lease.String(), "--renew-deadline=" + t.renew.String(),
+		"--retry-period=" + t.retry.String(), "--drain-timeout=" + t.drain.String(),
+	}
+}
+
+// What bounds allow for, beside what the timings say.
+const (
+	// ownSlack is for claims, and for the member's status to say so, on a machine that has
+	// dozens of control planes to run.
+	ownSlack = 4 * time.Second
+	// mendSlack is for a new owner to connect to a member and look at everything on it.
+	mendSlack = 4 * time.Second
+	// startSlack is for managers to start.
+	startSlack = 15 * time.Second
+	// shutdownSlack is for a manager to end.
+	shutdownSlack = 15 * time.Second
+)
+
+// takeover bounds how long a member has no owner after its owner has ceased to act.
+func (t timings) takeover() time.Duration { return t.lease + ownSlack }
+
+// handover bounds it where the owner gives it back.
+func (t timings) handover() time.Duration { return t.drain + ownSlack }
+
+// restart bounds it where no replica is left, and others are started.
+func (t timings) restart() time.Duration { return t.lease + startSlack + ownSlack }
+
+// giveUp is when nothing good is to be expected any more.
+func (t timings) giveUp() time.Duration { return 3*t.lease + startSlack + shutdownSlack }
+
+// pace is how busy the fleet is.
+type pace struct {
+	drift time.Duration // from the end of a drift to the next on the same member
+	edit  time.Duration // from one change of a layer to the next
+	churn time.Duration // from one member's joining to the next
+}
+
+// paceOf keeps the whole busy to the same degree, whatever the number of members.
+func paceOf(members int) pace {
+	each := time.Duration(members)
+	return pace{drift: 60 * time.Millisecond * each, edit: 300*time.Millisecond + 100*time.Millisecond*each, churn: 10 * time.Second}
+}
+
+// wanted are the scenarios that are played.
+func (s settings) wanted() []scenario {
+	return slices.DeleteFunc(slices.Clone(scenarios), func(sc scenario) bool {
+		return s.brief && !sc.brief || len(s.only) > 0 && !slices.Contains(s.only, sc.name)
+	})
+}
+
+// times is how often a scenario is played.
+func (s settings) times(sc scenario) int {
+	if s.brief {
+		return 1
+	}
+	return sc.times
+}
+
+func (s settings) validate() error {
+	if s.members < crew {
+		return fmt.Errorf("-members: there must be %d at least", crew)
+	}
+	for _, name := range s.only {
+		if !slices.ContainsFunc(scenarios, func(sc scenario) bool { return sc.name == name }) {
+			return fmt.Errorf("-only: there is no %q; there are %s", name, catalogue())
+		}
+	}
+	if len(s.wanted()) == 0 {
+		return errors.New("nothing is left to be played")
+	}
+	return nil
+}
+
+func catalogue() string {
+	var names []string
+	for _, sc := range scenarios {
+		names = append(names, sc.name)
+	}
+	return strings.Join(names, ", ")
+}
