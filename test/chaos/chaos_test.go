@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 )
@@ -28,7 +27,7 @@ func TestChaos(t *testing.T) {
 	if s.dir == "" {
 		s.dir = t.TempDir()
 	}
-	file, err := os.Create(filepath.Join(s.dir, timelineName))
+	file, err := createTimeline(s.dir)
 	if err != nil {
 		t.Fatal(err)
 	}

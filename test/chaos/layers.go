@@ -16,6 +16,10 @@ const (
 	keptValue     = "as it should be"
 
 	baseLayers = `
+apiVersion: v1
+kind: Namespace
+metadata: {name: fleet}
+---
 apiVersion: syncline.dev/v1alpha1
 kind: Layer
 metadata: {namespace: fleet, name: base}

@@ -6,14 +6,10 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
 )
-
-// timelineName is the file in the run's directory that a failure points to.
-const timelineName = "timeline.txt"
 
 // longest bounds a whole run.
 const longest = 40 * time.Minute
@@ -36,10 +32,7 @@ func main() {
 
 // proveTo runs and prints the report. What is wrong is also named on standard error.
 func proveTo(ctx context.Context, s settings) error {
-	if err := os.MkdirAll(s.dir, 0o755); err != nil {
-		return err
-	}
-	file, err := os.Create(filepath.Join(s.dir, timelineName))
+	file, err := createTimeline(s.dir)
 	if err != nil {
 		return err
 	}
