@@ -19,8 +19,11 @@ func TestChaos(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	s := settings{
-		members: 3, spare: 1, brief: true, race: true, dir: os.Getenv("SYNCLINE_CHAOS_DIR"),
-		timings: timings{lease: 6 * time.Second, renew: 4 * time.Second, retry: 800 * time.Millisecond, drain: time.Second},
+		members: 4, spare: 1, brief: true, race: true, dir: os.Getenv("SYNCLINE_CHAOS_DIR"),
+		timings: timings{
+			lease: 6 * time.Second, renew: 4 * time.Second, retry: 800 * time.Millisecond, drain: time.Second,
+			slack: 8 * time.Second, // the race detector makes all ten times as slow
+		},
 	}
 	s.pace = paceOf(s.members)
 	s.pace.churn = 5 * time.Second

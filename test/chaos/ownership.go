@@ -197,6 +197,19 @@ func (o *ownership) gapsSince(begin, now time.Time) []gap {
 	return append(closed, open...)
 }
 
+// owners are how many members each replica owns.
+func (o *ownership) owners() map[string]int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	owners := map[string]int{}
+	for _, m := range o.locked.members {
+		if m.open == nil {
+			owners[m.replica]++
+		}
+	}
+	return owners
+}
+
 // loads are how many shards each replica holds that is able to act.
 func (o *ownership) loads() map[string]int {
 	o.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -48,7 +49,7 @@ func (s *stage) kill(r *replica) error {
 // terminate is SIGTERM. The replica has to end by itself.
 func (s *stage) terminate(r *replica) error {
 	s.timeline.note(r.Identity, "is told to end")
-	err := s.bury(r, r.Terminate(s.timings.lease+shutdownSlack))
+	err := s.bury(r, r.Terminate(s.timings.drain+endLimit))
 	s.timeline.note(r.Identity, "has ended: %v", err)
 	return err
 }
@@ -84,6 +85,30 @@ func (s *stage) heal(r *replica) error {
 	s.timeline.note(r.Identity, "reaches the hub again")
 	s.ownership.recovers(time.Now(), r.Identity)
 	return r.proxy.Heal()
+}
+
+// restartEnded does what a kubelet does: a replica that has ended by itself is started again
+// under its name. A leader that was cut off ends so; it is an error for all others.
+func (s *stage) restartEnded(ctx context.Context) error {
+	for _, r := range slices.Clone(s.replicas) {
+		select {
+		case <-r.Done():
+		default:
+			continue
+		}
+		if tail := r.LogTail(); !strings.Contains(tail, "leader election lost") {
+			return fmt.Errorf("%s has ended by itself:\n%s", r.Identity, tail)
+		}
+		s.timeline.note(r.Identity, "has ended, since it lost the leadership")
+		s.ownership.fails(time.Now(), r.Identity)
+		if err := s.bury(r, nil); err != nil {
+			return err
+		}
+		if err := s.startAs(ctx, r.Identity); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // bury takes a replica that has ended off the stage.

@@ -76,7 +76,7 @@ func (r *row) addGaps(p played, gaps []gap, t timings) {
 }
 
 func (r *row) addDrifts(p played, drifts []drift, t timings) {
-	bound := p.scenario.bound(t) + mendSlack
+	bound := p.scenario.bound(t) + t.slack // an owner may be new, and learn of the member first
 	for _, d := range drifts {
 		if d.from.After(p.calm) {
 			continue

@@ -122,6 +122,7 @@ func (s *stage) report(all []played) (report, error) {
 	r := report{members: s.members, violations: s.audit.judge(s.ownership.tenures), faults: s.product.Faults()}
 	r.writes = s.audit.count(func(w write) bool { return true })
 	r.hollow = s.audit.count(func(w write) bool { return w.hollow })
+	s.noteGaps()
 	for _, v := range r.violations {
 		s.timeline.note("chaos", "VIOLATION: %s", v.what)
 	}
@@ -132,4 +133,21 @@ func (s *stage) report(all []played) (report, error) {
 		s.timeline.note("chaos", "MISSED: %s", what)
 	}
 	return r, nil
+}
+
+// noteGaps notes for how long members had no owner, and how long drifts stayed, where that is
+// more than a moment.
+func (s *stage) noteGaps() {
+	const moment = time.Second
+	now := time.Now()
+	for _, g := range s.ownership.gapsSince(s.timeline.begin, now) {
+		if g.lasted() > moment {
+			s.timeline.note(g.member, "had no owner for %s since %s", seconds(g.lasted()), clock(g.from))
+		}
+	}
+	for _, d := range s.vandals.since(s.timeline.begin) {
+		if d.lasted(now) > moment {
+			s.timeline.note(d.member, "somebody %s at %s, and it was mended after %s", d.what, clock(d.from), seconds(d.lasted(now)))
+		}
+	}
 }

@@ -35,8 +35,15 @@ var scenarios = []scenario{
 	{"end-and-kill", 2, false, timings.takeover, (*stage).endAndKill},
 }
 
-// any is one of the replicas that run.
-func (s *stage) any() *replica { return s.replicas[rand.IntN(len(s.replicas))] }
+// any is one of the replicas that run. It owns members, if any replica does.
+func (s *stage) any() *replica {
+	owners := s.ownership.owners()
+	owning := slices.DeleteFunc(slices.Clone(s.replicas), func(r *replica) bool { return owners[r.Identity] == 0 })
+	if len(owning) == 0 {
+		owning = s.replicas
+	}
+	return owning[rand.IntN(len(owning))]
+}
 
 // killOne: kill -9. Others have to notice.
 func (s *stage) killOne(ctx context.Context) error {

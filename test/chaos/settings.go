@@ -21,8 +21,9 @@ type settings struct {
 	dir   string   // for logs, audit logs and kubeconfigs; a temporary one by default
 }
 
-// timings are those of the managers.
-type timings struct{ lease, renew, retry, drain time.Duration }
+// timings are those of the managers, and what bounds allow for beside them: for a claim, for a
+// new owner to connect to a member and look at it, on a machine with dozens of control planes.
+type timings struct{ lease, renew, retry, drain, slack time.Duration }
 
 // flags are the managers'.
 func (t timings) flags() []string {
@@ -32,30 +33,23 @@ func (t timings) flags() []string {
 	}
 }
 
-// What bounds allow for, beside what the timings say.
 const (
-	// ownSlack is for claims, and for the member's status to say so, on a machine that has
-	// dozens of control planes to run.
-	ownSlack = 4 * time.Second
-	// mendSlack is for a new owner to connect to a member and look at everything on it.
-	mendSlack = 4 * time.Second
-	// startSlack is for managers to start.
-	startSlack = 15 * time.Second
-	// shutdownSlack is for a manager to end.
-	shutdownSlack = 15 * time.Second
+	// startLimit bounds the start of managers, endLimit the end of one beyond the drain.
+	startLimit = 15 * time.Second
+	endLimit   = 15 * time.Second
 )
 
 // takeover bounds how long a member has no owner after its owner has ceased to act.
-func (t timings) takeover() time.Duration { return t.lease + ownSlack }
+func (t timings) takeover() time.Duration { return t.lease + t.slack }
 
 // handover bounds it where the owner gives it back.
-func (t timings) handover() time.Duration { return t.drain + ownSlack }
+func (t timings) handover() time.Duration { return t.drain + t.slack }
 
 // restart bounds it where no replica is left, and others are started.
-func (t timings) restart() time.Duration { return t.lease + startSlack + ownSlack }
+func (t timings) restart() time.Duration { return t.lease + startLimit + t.slack }
 
 // giveUp is when nothing good is to be expected any more.
-func (t timings) giveUp() time.Duration { return 3*t.lease + startSlack + shutdownSlack }
+func (t timings) giveUp() time.Duration { return 3*t.lease + startLimit + 2*t.slack }
 
 // pace is how busy the fleet is.
 type pace struct {

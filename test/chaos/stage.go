@@ -82,6 +82,9 @@ func (s *stage) populate(ctx context.Context, members []*fleet.Cluster) error {
 
 // complete starts replicas until the crew is complete.
 func (s *stage) complete(ctx context.Context) error {
+	if err := s.restartEnded(ctx); err != nil {
+		return err
+	}
 	for len(s.replicas) < crew {
 		if err := s.start(ctx); err != nil {
 			return err
@@ -109,8 +112,16 @@ func (s *stage) await(ctx context.Context, limit time.Duration, what string, mis
 	}
 }
 
-// unowned names the members that have no owner, those left aside that have joined just now.
+// unowned names the members that have no owner, those left aside that have joined just now, and
+// counts the shards that have none: members that join are owned with them.
 func (s *stage) unowned() string {
+	held := 0
+	for _, load := range s.ownership.loads() {
+		held += load
+	}
+	if held < shards {
+		return fmt.Sprintf("%d of %d shards are held", held, shards)
+	}
 	return names(slices.DeleteFunc(s.ownership.ownerless(), func(g gap) bool { return g.joined }))
 }
 
@@ -127,12 +138,11 @@ func names(gaps []gap) string {
 // unbalanced says how shards are spread, if not evenly over all replicas.
 func (s *stage) unbalanced() string {
 	loads := s.ownership.loads()
-	least, most, total := shards, 0, 0
+	least, most := shards, 0
 	for _, r := range s.replicas {
-		load := loads[r.Identity]
-		least, most, total = min(least, load), max(most, load), total+load
+		least, most = min(least, loads[r.Identity]), max(most, loads[r.Identity])
 	}
-	if total < shards || most-least > 1 {
+	if most-least > 1 {
 		return fmt.Sprintf("replicas have %v of %d shards", loads, shards)
 	}
 	return ""
@@ -154,11 +164,16 @@ func (s *stage) owned(ctx context.Context) error {
 	return s.await(ctx, s.timings.giveUp(), "all members have an owner", s.unowned)
 }
 
-// calm waits until all members have an owner, all replicas their share, and all that was
-// changed until now is mended.
+// calm waits until all members have an owner, all replicas run and have their share, and all
+// that was changed until now is mended.
 func (s *stage) calm(ctx context.Context) error {
 	begin := time.Now()
-	return s.await(ctx, s.timings.giveUp(), "all is calm", func() string {
+	var failure error
+	err := s.await(ctx, s.timings.giveUp(), "all is calm", func() string {
+		if failure = s.restartEnded(ctx); failure != nil {
+			return ""
+		}
 		return cmp.Or(s.unowned(), s.unbalanced(), s.unmended(begin))
 	})
+	return cmp.Or(failure, err)
 }

@@ -117,14 +117,16 @@ func tenureOf(index string, u *unstructured.Unstructured) (tenure, error) {
 func (w watcher) members(ctx context.Context) error {
 	resource := w.hub.Resource(memberClusters).Namespace(namespace)
 	return w.run(ctx, resource, func(kind watch.EventType, u *unstructured.Unstructured) error {
-		var replica string
-		var epoch int64
-		if kind != watch.Deleted {
-			replica, _, _ = unstructured.NestedString(u.Object, "status", "owner", "replica")
-			epoch, _, _ = unstructured.NestedInt64(u.Object, "status", "owner", "epoch")
+		var member v1alpha1.MemberCluster
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &member); err != nil {
+			return err
 		}
-		if w.ownership.stated(time.Now(), u.GetName(), replica, int(epoch)) {
-			w.timeline.note(u.GetName(), "names as its owner %q in epoch %d", replica, epoch)
+		var owner v1alpha1.MemberOwner
+		if member.Status.Owner != nil && kind != watch.Deleted {
+			owner = *member.Status.Owner
+		}
+		if w.ownership.stated(time.Now(), u.GetName(), owner.Replica, int(owner.Epoch)) {
+			w.timeline.note(u.GetName(), "names as its owner %q in epoch %d", owner.Replica, owner.Epoch)
 		}
 		return nil
 	})
