@@ -21,6 +21,8 @@ type settings struct {
 	changes   int
 	bulks     int
 	absences  int
+	handovers int
+	kills     int
 	rotations int
 	layers    int
 	foreign   int
@@ -53,6 +55,7 @@ var scenarios = []scenario{
 	{"rest", "rest_member_writes, rest_hub_writes", 10 * time.Minute, (*bench).atRest},
 	{"frozen", "frozen_ratio_p99, frozen_seen_s", 10 * time.Minute, (*bench).frozen},
 	{"blackhole", "frozen_blackhole_ratio_p99, _seen_s", 10 * time.Minute, (*bench).blackhole},
+	{"ownership", "handover_gap_p99_ms, takeover_p99_s, both _vs_mcr, lease_writes_per_s", 25 * time.Minute, (*bench).ownership},
 	{"rotation", "rotation_s, _lists, _heap_growth, _goroutine_growth", 6 * time.Minute, (*bench).rotation},
 	{"storage", "hub_bytes_per_pair, hub_objects_per_pair", 5 * time.Minute, (*bench).storage},
 	{"memory", "heap_per_pair, heap_per_foreign_object", 10 * time.Minute, (*bench).memory},
@@ -67,7 +70,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, 45*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 70*time.Minute)
 	defer cancel()
 	if err := run(ctx, s); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -82,6 +85,8 @@ func parse(args []string) (settings, error) {
 	set.IntVar(&s.changes, "changes", 40, "single changes, drifts and changes of status, each for Syncline and for the bare loop")
 	set.IntVar(&s.bulks, "bulks", 15, "changes of all objects at once")
 	set.IntVar(&s.absences, "absences", 3, "times that a member freezes, and times that its packets are dropped")
+	set.IntVar(&s.handovers, "handovers", 5, "times that a process is stopped and another started, of Syncline and of multicluster-runtime's coordinator")
+	set.IntVar(&s.kills, "kills", 3, "times that a process is killed and another started, of the same two")
 	set.IntVar(&s.rotations, "rotations", 300, "rotations of one member's credentials between two looks at memory")
 	set.IntVar(&s.layers, "layers", 5, "layers of a hundred objects whose memory is measured; twice as many are restarted with")
 	set.IntVar(&s.foreign, "foreign", 20000, "objects on one member that are not Syncline's")
