@@ -221,8 +221,8 @@ func (m *machine) keepDraining(now time.Time, s *shard) {
 	m.keepReleasing(now, s)
 }
 
-// drained takes the end of the last write under a tenure, and when the last was given up of
-// which nobody knows whether the member will execute it, zero if there was none. Such a write
+// drained takes the end of the last write under a tenure, and until when members may work on
+// those of which nobody knows whether they execute them, zero if there are none. Such a write
 // is given the time that it has when ownership is lost.
 func (m *machine) drained(index, epoch int, unanswered time.Time) {
 	s := m.shards[index]

@@ -32,15 +32,18 @@ type lockedTenure struct {
 	until  time.Time
 	closed bool
 	writes map[*write]struct{}
-	// unanswered is when the last write was given up whose fate is unknown: the member may still
-	// execute it.
+	// unanswered is until when members may work on writes whose fate is unknown: that they were
+	// cut off may never have come to a member's ears.
 	unanswered time.Time
 	// drained is called once, when closed and no write is under way.
 	drained func(unanswered time.Time)
 }
 
 // write is one write under way.
-type write struct{ cancel context.CancelCauseFunc }
+type write struct {
+	cancel context.CancelCauseFunc
+	until  time.Time // the member was asked not to work on it any longer
+}
 
 func newTenure(o Ownership, until time.Time, clock clock.PassiveClock, drained func(unanswered time.Time)) *tenure {
 	return &tenure{
@@ -55,7 +58,7 @@ func newTenure(o Ownership, until time.Time, clock clock.PassiveClock, drained f
 func (t *tenure) begin(ctx context.Context) (context.Context, func(answered bool), error) {
 	now := t.clock.Now()
 	ctx, cancel := context.WithCancelCause(member.WithEpoch(ctx, t.Epoch))
-	w := &write{cancel}
+	w := &write{cancel: cancel}
 	until, err := t.enter(now, w)
 	if err != nil {
 		cancel(err)
@@ -75,16 +78,16 @@ func (t *tenure) enter(now time.Time, w *write) (until time.Time, err error) {
 	if !t.locked.admits(now) {
 		return time.Time{}, errNotHeld
 	}
+	w.until = t.locked.until
 	t.locked.writes[w] = struct{}{}
 	return t.locked.until, nil
 }
 
 func (t *tenure) leave(w *write, answered bool) {
-	now := t.clock.Now()
 	t.mu.Lock()
 	delete(t.locked.writes, w)
-	if !answered {
-		t.locked.outlasts(now)
+	if !answered && w.until.After(t.locked.unanswered) {
+		t.locked.unanswered = w.until
 	}
 	drained := t.locked.takeDrained()
 	t.mu.Unlock()
@@ -136,13 +139,6 @@ func (t *tenure) end(cut bool) (first bool) {
 
 // admits reports whether a write may begin.
 func (l *lockedTenure) admits(now time.Time) bool { return !l.closed && now.Before(l.until) }
-
-// outlasts says that a write of unknown fate was given up at some time.
-func (l *lockedTenure) outlasts(at time.Time) {
-	if at.After(l.unanswered) {
-		l.unanswered = at
-	}
-}
 
 // takeDrained returns what is to be called without the lock.
 func (l *lockedTenure) takeDrained() func() {

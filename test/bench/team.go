@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os/exec"
@@ -244,7 +245,7 @@ func (t *team) settle(ctx context.Context) error {
 		}
 		return time.Since(since) > t.quiet, nil
 	})
-	if err != nil && ctx.Err() != nil && context.Cause(ctx) == context.DeadlineExceeded {
+	if err != nil && ctx.Err() != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		say("# %s: members do not come to rest: owners are %v", t.name, last)
 		return nil
 	}

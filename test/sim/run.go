@@ -14,8 +14,9 @@ const (
 	settleBound = 2*leaseDuration + 5*time.Second
 	// takeoverBound is how long a crash leaves a shard without an owner.
 	takeoverBound = leaseDuration + time.Second
-	// handoverBound is how long a hand-over does, when writes are cut off that hang.
-	handoverBound = renewDeadline
+	// handoverBound is how long a hand-over does, when writes hang of which nobody knows whether
+	// the member works on them.
+	handoverBound = leaseDuration
 	// aftermath is how long calls and events are under way that left in bad weather, and the
 	// dead are taken for alive by those who see their Leases only now.
 	aftermath   = leaseDuration + 2*time.Second

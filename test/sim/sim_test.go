@@ -2,6 +2,8 @@ package sim
 
 import (
 	"flag"
+	"fmt"
+	"os"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -96,14 +98,18 @@ func TestSchedules(t *testing.T) {
 			})
 		}
 	})
-	report(t, &sum, time.Since(began))
+	report(&sum, time.Since(began))
 }
 
-func report(t *testing.T, sum *summary, took time.Duration) {
+// report prints what the schedules have shown, as lines of their own.
+func report(sum *summary, took time.Duration) {
 	l := &sum.locked
-	t.Logf("schedules %d, violations %d, took %s", l.schedules, l.violations, took.Round(time.Second))
-	t.Logf("settled after calm: p50 %s, p99 %s, max %s", quantile(l.settled, 0.5), quantile(l.settled, 0.99), quantile(l.settled, 1))
-	t.Logf("takeover: p50 %s, p99 %s, max %s", quantile(l.takeovers, 0.5), quantile(l.takeovers, 0.99), quantile(l.takeovers, 1))
-	t.Logf("hand-over: p50 %s, p99 %s, max %s", quantile(l.handovers, 0.5), quantile(l.handovers, 0.99), quantile(l.handovers, 1))
-	t.Logf("moved by scaling %d shards, had to %d", l.moved, l.least)
+	times := func(name string, of []time.Duration) {
+		_, _ = fmt.Fprintf(os.Stdout, "%s: p50 %s, p99 %s, max %s\n", name, quantile(of, 0.5), quantile(of, 0.99), quantile(of, 1))
+	}
+	_, _ = fmt.Fprintf(os.Stdout, "\nschedules %d\nviolations %d\ntook %s\n", l.schedules, l.violations, took.Round(time.Second))
+	times("settled after calm", l.settled)
+	times("takeover", l.takeovers)
+	times("hand-over", l.handovers)
+	_, _ = fmt.Fprintf(os.Stdout, "shards moved by scaling %d, of which had to %d\n", l.moved, l.least)
 }
