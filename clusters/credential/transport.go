@@ -76,6 +76,12 @@ func (t *Transport) Close() {
 	t.current().retire(0)
 }
 
+// Drain ends watches and lets all else that is in flight finish, for DrainTimeout at most.
+// Requests made later fail. It returns at once.
+func (t *Transport) Drain() {
+	t.current().retire(DrainTimeout)
+}
+
 func (t *Transport) swap(next *generation) (old *generation) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

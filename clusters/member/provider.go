@@ -280,7 +280,7 @@ func (p *Provider) close() {
 // run is the life of a connection.
 func (c *connection) run(ctx context.Context, aware multicluster.Aware) {
 	defer close(c.done)
-	defer c.transport.Close()
+	defer c.transport.Drain() // a write that is cut off costs the member's next owner a wait
 	defer c.cancel()
 	log := logf.FromContext(ctx).WithValues("member", c.key)
 	log.Info("Member connected", "endpoint", c.transport.Endpoint())
