@@ -52,6 +52,7 @@ type Config struct {
 // ownership of shards, one that follows the red button, and one that serves members. They
 // run on every replica, for the members that it owns.
 func Setup(mgr mcmanager.Manager, connections *Connections, config Config) error {
+	layer.Builtin() // takes its time now, and not when the first member has lost its owner
 	local := mgr.GetLocalManager()
 	connections.client = local.GetClient()
 	if err := connections.setUp(mgr); err != nil {
