@@ -23,7 +23,7 @@ const (
 
 	// betweenProbes leaves the machine time for others. A gap that begins in it is measured
 	// shorter by this at most.
-	betweenProbes = 25 * time.Millisecond
+	betweenProbes = 50 * time.Millisecond
 	// longestOutage is what a member counts that nobody has mended for longer.
 	longestOutage = 90 * time.Second
 )
