@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os/exec"
@@ -231,11 +230,11 @@ func (t *team) move(ctx context.Context, what string, act func(context.Context) 
 // settle waits until peers that run own all members, nothing has moved for a while and all
 // changes are mended, or until it is plain that one is not going to be.
 func (t *team) settle(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, longestOutage+2*t.quiet)
+	bounded, cancel := context.WithTimeout(ctx, longestOutage+2*t.quiet)
 	defer cancel()
 	var last map[string]string
 	since := time.Now()
-	err := until(ctx, func(ctx context.Context) (bool, error) {
+	err := until(bounded, func(ctx context.Context) (bool, error) {
 		owners, err := t.owners(ctx)
 		if err != nil {
 			return false, err
@@ -245,7 +244,7 @@ func (t *team) settle(ctx context.Context) error {
 		}
 		return time.Since(since) > t.quiet, nil
 	})
-	if err != nil && ctx.Err() != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+	if bounded.Err() != nil && ctx.Err() == nil {
 		say("# %s: members do not come to rest: owners are %v", t.name, last)
 		return nil
 	}
