@@ -27,7 +27,7 @@ func TestApplyIsSeenAtOnce(t *testing.T) {
 		t.Errorf("seen %+v (%v), applied %+v", seen, found, applied)
 	}
 	req := f.calls("PATCH " + configMapA)[0]
-	for param, want := range map[string]string{"fieldManager": "syncline", "force": "true", "fieldValidation": "Strict", "timeout": "10s"} {
+	for param, want := range map[string]string{"fieldManager": "syncline", "force": "true", "fieldValidation": "Strict"} {
 		if got := req.URL.Query().Get(param); got != want {
 			t.Errorf("%s is %q, want %q", param, got, want)
 		}

@@ -55,8 +55,20 @@ func (g *Guard) RoundTrip(req *http.Request) (*http.Response, error) {
 		done(!sent.Load())
 		return nil, err
 	}
-	resp.Body = &doneOnClose{ReadCloser: resp.Body, done: sync.OnceFunc(func() { done(true) })}
+	resp.Body = &doneOnClose{ReadCloser: resp.Body, done: sync.OnceFunc(func() {
+		done(!sent.Load() || conclusive(resp.StatusCode))
+	})}
 	return resp, nil
+}
+
+// conclusive reports whether an answer tells that a write is over. A server that gives up, or
+// one in front of it that does, says nothing of what is still being done.
+func conclusive(status int) bool {
+	switch status {
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return false
+	}
+	return true
 }
 
 // unsent closes a request's body, as every RoundTripper must, also of what it does not send.
@@ -85,17 +97,21 @@ func mutates(req *http.Request) bool {
 // userAgent is the User-Agent of a replica's requests, as members' audit logs show it.
 func userAgent(replica string) string { return "syncline (" + replica + ")" }
 
-// admitted is the request as it is sent.
+// admitted is the request as it is sent. Of the time that is left, the way to the member gets
+// a quarter: the server counts from when the request arrives, and a connection may have to
+// be made before.
 func (g *Guard) admitted(ctx context.Context, req *http.Request) *http.Request {
 	sent := req.Clone(ctx)
 	if epoch, known := EpochOf(ctx); known {
 		sent.Header.Set("User-Agent", fmt.Sprintf("syncline (%s; epoch %d)", g.replica, epoch))
 	}
 	until, ends := ctx.Deadline()
-	if own, given := req.Context().Deadline(); ends && (!given || until.Before(own)) {
-		limit(sent, time.Until(until))
+	if !ends {
+		return sent
 	}
-	return fenced(sent)
+	works := time.Until(until) * 3 / 4
+	limit(sent, works)
+	return fenced(sent, until.Add(-works))
 }
 
 // limit asks the server to give a request up after a time, or earlier if it is asked to.
@@ -111,12 +127,12 @@ func limit(req *http.Request, after time.Duration) {
 // fenced closes the gap between admission and the wire. A process can be stopped after
 // Begin and resumed much later, before the timer of its deadline fires; reading the body
 // is the last thing that happens before bytes are sent, and no server acts on half a body.
-func fenced(req *http.Request) *http.Request {
+func fenced(req *http.Request, sendBy time.Time) *http.Request {
 	if req.Body == nil || req.Body == http.NoBody {
 		return req
 	}
 	ctx := req.Context()
-	passes := func() error { return stillAdmitted(ctx) }
+	passes := func() error { return sendable(ctx, sendBy) }
 	req.Body = &fence{req.Body, passes}
 	if again := req.GetBody; again != nil {
 		req.GetBody = func() (io.ReadCloser, error) {
@@ -130,12 +146,19 @@ func fenced(req *http.Request) *http.Request {
 	return req
 }
 
-var errTooLate = fmt.Errorf("%w: ownership ended before the write was sent", ErrNotOwner)
+var (
+	errTooLate = fmt.Errorf("%w: ownership ended before the write was sent", ErrNotOwner)
+	errTooSlow = errors.New("the write could not be sent in time")
+)
 
-// stillAdmitted says why a write must not be sent any more; nil if it may.
-func stillAdmitted(ctx context.Context) error {
-	if until, ends := ctx.Deadline(); ends && !time.Now().Before(until) {
+// sendable says why a write must not be sent any more; nil if it may.
+func sendable(ctx context.Context, sendBy time.Time) error {
+	now := time.Now()
+	if until, ends := ctx.Deadline(); ends && !now.Before(until) {
 		return errTooLate
+	}
+	if !now.Before(sendBy) {
+		return errTooSlow
 	}
 	return ctx.Err()
 }

@@ -145,15 +145,39 @@ func TestNoBodyIsSentPastOwnership(t *testing.T) {
 	})
 }
 
+// The server counts its time from when the request arrives: one that leaves late would be
+// worked on past the end of ownership.
+func TestAWriteThatWaitedForAConnectionIsNotSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		guard := NewGuard(&admission{until: time.Now().Add(8 * time.Second)}, "hub-0", roundTrip(func(req *http.Request) (*http.Response, error) {
+			time.Sleep(2 * time.Second)
+			_, err := io.ReadAll(req.Body)
+			return nil, err
+		}))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://a/", bytes.NewBufferString("object"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := try(guard, req); !errors.Is(err, errTooSlow) || errors.Is(err, ErrNotOwner) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
 // A hand-over waits for writes of unknown fate, and for no others.
 func TestTheFateOfAWriteIsTold(t *testing.T) {
 	for name, tc := range map[string]struct {
 		send func(*http.Request) (*http.Response, error)
 		want bool
 	}{
-		"answered": {func(req *http.Request) (*http.Response, error) { return respond(req, 200, "taken"), nil }, true},
-		"refused":  {func(req *http.Request) (*http.Response, error) { return respond(req, 409, "conflict"), nil }, true},
-		"not sent": {func(*http.Request) (*http.Response, error) { return nil, errTest }, true},
+		"answered":  {func(req *http.Request) (*http.Response, error) { return respond(req, 200, "taken"), nil }, true},
+		"refused":   {func(req *http.Request) (*http.Response, error) { return respond(req, 409, "conflict"), nil }, true},
+		"not sent":  {func(*http.Request) (*http.Response, error) { return nil, errTest }, true},
+		"held back": {func(req *http.Request) (*http.Response, error) { return respond(req, 503, "patience"), nil }, true},
+		"given up": {func(req *http.Request) (*http.Response, error) {
+			httptrace.ContextClientTrace(req.Context()).GotConn(httptrace.GotConnInfo{})
+			return respond(req, 504, "timeout"), nil
+		}, false},
 		"no answer": {func(req *http.Request) (*http.Response, error) {
 			httptrace.ContextClientTrace(req.Context()).GotConn(httptrace.GotConnInfo{})
 			return nil, errTest
@@ -173,7 +197,7 @@ func TestTheFateOfAWriteIsTold(t *testing.T) {
 
 func TestAWriteSaysItsEpochAndEndsAtTheServerToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for asked, want := range map[string]string{"": "8s", "timeout=10s": "8s", "timeout=3s": "3s"} {
+		for asked, want := range map[string]string{"": "6s", "timeout=10s": "6s", "timeout=3s": "3s"} {
 			var sent *http.Request
 			guard := NewGuard(&admission{until: time.Now().Add(8 * time.Second), epoch: 7}, "hub-0", roundTrip(func(req *http.Request) (*http.Response, error) {
 				sent = req
