@@ -60,8 +60,9 @@ func (l *loop) run(ctx context.Context) error {
 	cancelled, leaving := ctx.Done(), l.leaving
 	var tooLate <-chan time.Time
 	for {
-		now := l.cfg.Clock.Now()
-		if ended, err := l.step(now); ended {
+		events := l.inbox.take()
+		now := l.cfg.Clock.Now() // afterwards, however long this process was stopped in between
+		if ended, err := l.step(now, events); ended {
 			return err
 		}
 		var wake <-chan time.Time
@@ -87,8 +88,8 @@ func (l *loop) run(ctx context.Context) error {
 }
 
 // step takes what has happened and does what is due. It reports whether that was all.
-func (l *loop) step(now time.Time) (ended bool, err error) {
-	for _, tell := range l.inbox.take() {
+func (l *loop) step(now time.Time, events []event) (ended bool, err error) {
+	for _, tell := range events {
 		tell(l.machine, now)
 	}
 	l.machine.advance(now)

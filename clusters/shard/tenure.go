@@ -56,7 +56,7 @@ func newTenure(o Ownership, until time.Time, clock clock.PassiveClock, drained f
 
 // begin is Admission.Begin.
 func (t *tenure) begin(ctx context.Context) (context.Context, func(answered bool), error) {
-	now := t.clock.Now()
+	before, now := time.Now(), t.clock.Now() // in this order: a stop in between shortens the write's time
 	ctx, cancel := context.WithCancelCause(member.WithEpoch(ctx, t.Epoch))
 	w := &write{cancel: cancel}
 	until, err := t.enter(now, w)
@@ -64,7 +64,7 @@ func (t *tenure) begin(ctx context.Context) (context.Context, func(answered bool
 		cancel(err)
 		return nil, nil, err
 	}
-	ctx, expire := context.WithTimeoutCause(ctx, until.Sub(now), errEnded)
+	ctx, expire := context.WithDeadlineCause(ctx, before.Add(until.Sub(now)), errEnded)
 	return ctx, func(answered bool) {
 		expire()
 		cancel(nil)
