@@ -33,7 +33,7 @@ bench: ## Figures as "name value unit" lines, ratios inside one run; ONLY=frozen
 
 .PHONY: sim
 sim: ## Random schedules of crashes, pauses, partitions and skewed clocks on virtual time; SCHEDULES=n.
-	go test ./test/sim -run 'Schedules|Mutants' -v -count=1 -timeout=0 -schedules=$(or $(SCHEDULES),10000)
+	cd test/sim && go test -run '^(TestSchedules|TestMutants)$$' -count=1 -timeout=0 -schedules=$(or $(SCHEDULES),10000)
 
 .PHONY: chaos
 chaos: ## Three managers, 30 real members, and all that can befall managers; MEMBERS=n, ONLY=kill,stop for some.

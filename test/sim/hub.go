@@ -71,9 +71,9 @@ func (h *hub) create(lease *coordinationv1.Lease) (*coordinationv1.Lease, error)
 	if h.locked.leases[lease.Name] != nil {
 		return nil, apierrors.NewAlreadyExists(leaseResource, lease.Name)
 	}
-	lease = lease.DeepCopy()
-	lease.UID = types.UID(fmt.Sprint("uid-", h.locked.version))
-	return h.locked.commit(lease.Name, lease), nil
+	next := *lease
+	next.UID = types.UID(fmt.Sprint("uid-", h.locked.version))
+	return h.locked.commit(lease.Name, &next), nil
 }
 
 func (h *hub) update(lease *coordinationv1.Lease) (*coordinationv1.Lease, error) {
@@ -86,7 +86,8 @@ func (h *hub) update(lease *coordinationv1.Lease) (*coordinationv1.Lease, error)
 	case last.ResourceVersion != lease.ResourceVersion || last.UID != lease.UID:
 		return nil, apierrors.NewConflict(leaseResource, lease.Name, fmt.Errorf("is at %s, not %s", last.ResourceVersion, lease.ResourceVersion))
 	}
-	return h.locked.commit(lease.Name, lease.DeepCopy()), nil
+	next := *lease
+	return h.locked.commit(lease.Name, &next), nil
 }
 
 func (h *hub) delete(name string, only *metav1.Preconditions) error {

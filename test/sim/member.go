@@ -1,7 +1,10 @@
 package sim
 
 import (
-	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -11,10 +14,15 @@ import (
 // twoWriters begins the violations that must never be.
 const twoWriters = "two writers"
 
+// patience is for how long a member works on a request that sets no timeout.
+const patience = time.Minute
+
 // ledger is a member's memory of who writes to it: its audit log.
 type ledger struct {
 	key      types.NamespacedName
+	url      *url.URL
 	timeline *timeline
+	tally    *tally
 
 	mu     sync.Mutex
 	locked lockedLedger
@@ -27,24 +35,72 @@ type lockedLedger struct {
 	served  map[string]int // engagements, by process
 }
 
-func newLedger(key types.NamespacedName, t *timeline) *ledger {
-	return &ledger{key: key, timeline: t, locked: lockedLedger{writers: map[string]int{}, served: map[string]int{}}}
+func newLedger(key types.NamespacedName, timeline *timeline, tally *tally) *ledger {
+	return &ledger{
+		key:      key,
+		url:      &url.URL{Scheme: "https", Host: key.Name, Path: "/api"},
+		timeline: timeline,
+		tally:    tally,
+		locked:   lockedLedger{writers: map[string]int{}, served: map[string]int{}},
+	}
 }
 
-// arrive takes a write that a process sent: it is under way, and takes effect after a while. If
-// the process cuts it off before, it may take effect within grace all the same. Arrive
-// returns when the process gives up or has its answer, and says which.
-func (l *ledger) arrive(ctx context.Context, who string, epoch int, takes, grace time.Duration) (answered bool) {
-	l.begin(who)
-	timer := time.NewTimer(takes)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		l.effect(who, epoch)
-		return true
-	case <-ctx.Done():
-		time.AfterFunc(min(takes, grace), func() { l.effect(who, epoch) })
-		return false
+// request is a write that has left its process.
+type request struct {
+	ledger   *ledger
+	who      string
+	epoch    int
+	status   int           // once answered
+	answered chan struct{} // closed when the answer is there
+	timer    *time.Timer
+}
+
+// receive takes a write that has left its process. It is under way from now on, and takes effect
+// when it has travelled and been worked on. One that takes longer than it asks the member to
+// work on it is answered by then, and has its effect a while later, as late as can be.
+func (l *ledger) receive(req *http.Request, travels, takes time.Duration) *request {
+	r := &request{ledger: l, status: http.StatusOK, answered: make(chan struct{})}
+	r.who, r.epoch = author(req.Header.Get("User-Agent"))
+	l.begin(r.who)
+	limit, err := time.ParseDuration(req.URL.Query().Get("timeout"))
+	if err != nil {
+		limit = patience
+	}
+	if takes > limit {
+		r.status = http.StatusGatewayTimeout
+		r.timer = time.AfterFunc(travels+limit, r.giveUp)
+	} else {
+		r.timer = time.AfterFunc(travels+takes, r.finish)
+	}
+	return r
+}
+
+// author is who wrote, and in which epoch, as the User-Agent says: "syncline (<who>; epoch <n>)".
+func author(userAgent string) (who string, epoch int) {
+	_, rest, _ := strings.Cut(userAgent, "(")
+	who, number, found := strings.Cut(strings.TrimSuffix(rest, ")"), "; epoch ")
+	epoch, err := strconv.Atoi(number)
+	if !found || err != nil {
+		panic("a write by " + userAgent) // the guard says who and when
+	}
+	return who, epoch
+}
+
+func (r *request) finish() {
+	r.effect()
+	close(r.answered)
+}
+
+func (r *request) giveUp() {
+	r.ledger.tally.count(writesTimedOut)
+	close(r.answered)
+	time.AfterFunc(straggling, r.effect)
+}
+
+// cut has the member stop working, which it hears of a while later.
+func (r *request) cut() {
+	if r.timer.Stop() {
+		time.AfterFunc(transit+straggling, r.effect)
 	}
 }
 
@@ -59,17 +115,19 @@ func (l *ledger) begin(who string) {
 	}
 }
 
-func (l *ledger) effect(who string, epoch int) {
+func (r *request) effect() {
+	l := r.ledger
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.locked.writers[who]--; l.locked.writers[who] == 0 {
-		delete(l.locked.writers, who)
+	if l.locked.writers[r.who]--; l.locked.writers[r.who] == 0 {
+		delete(l.locked.writers, r.who)
 	}
-	if epoch < l.locked.highest || epoch == l.locked.highest && who != l.locked.last {
-		l.timeline.violate(who, twoWriters+": a write to %s in epoch %d takes effect after one of %s in epoch %d", l.key, epoch, l.locked.last, l.locked.highest)
+	if r.epoch < l.locked.highest || r.epoch == l.locked.highest && r.who != l.locked.last {
+		l.timeline.violate(r.who, twoWriters+": a write to %s in epoch %d takes effect after one of %s in epoch %d",
+			l.key, r.epoch, l.locked.last, l.locked.highest)
 		return
 	}
-	l.locked.highest, l.locked.last = epoch, who
+	l.locked.highest, l.locked.last = r.epoch, r.who
 }
 
 // engaged counts the engagements of the member with a process.
@@ -90,4 +148,12 @@ func (l *ledger) servedBy() (processes []string, engagements int) {
 		engagements += n
 	}
 	return processes, engagements
+}
+
+// writtenBy reports whether the last write was a process's in an epoch, or one of it is under
+// way.
+func (l *ledger) writtenBy(who string, epoch int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.locked.writers[who] > 0 || l.locked.last == who && l.locked.highest == epoch
 }

@@ -3,7 +3,6 @@ package sim
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,7 +21,7 @@ type mutant struct {
 var mutants = []mutant{
 	{"no guard", map[string][]string{"tenure.go": {
 		"return !l.closed && now.Before(l.until)", "return true",
-		"until.Sub(now), errEnded", "until.Sub(now)+time.Hour, errEnded",
+		"before.Add(until.Sub(now)), errEnded", "before.Add(until.Sub(now)+time.Hour), errEnded",
 	}}},
 	{"foreign clocks compared", map[string][]string{"holding.go": {
 		"!m.ours(s) && !m.due(now, s.freeAt(m.cfg.LeaseDuration))",
@@ -52,7 +51,7 @@ func TestMutants(t *testing.T) {
 			caught++
 		})
 	}
-	_, _ = fmt.Fprintf(os.Stdout, "mutants_caught %d\n", caught)
+	say("mutants_caught %d", caught)
 }
 
 // overlay is the path of a file that makes the go command build the mutant.

@@ -2,6 +2,10 @@ package sim
 
 import (
 	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -30,7 +34,7 @@ type replica struct {
 
 // start runs a replica. Its end is waited for by world.stop.
 func (w *world) start(name, instance string, weight int, skew time.Duration) *replica {
-	p := newProcess(name+"_"+instance, w.hub, skew, w.faults, w.randomFor(name+instance))
+	p := newProcess(name+"_"+instance, w, skew)
 	r := &replica{process: p, world: w, weight: weight, ended: make(chan struct{})}
 	var err error
 	r.shard, err = shard.NewReplica(shard.ReplicaConfig{
@@ -56,6 +60,9 @@ func (w *world) start(name, instance string, weight int, skew time.Duration) *re
 		}
 	}
 	r.running.Go(func() { r.writeAnywhere(ctx) })
+	if skew.Abs() > leaseDuration {
+		w.tally.count(skewedClocks)
+	}
 	w.timeline.note(p.name, "starts with weight %d and a clock that is %s ahead", weight, skew)
 	return r
 }
@@ -69,7 +76,7 @@ func (c controller) Engage(ctx context.Context, name multicluster.ClusterName, _
 	l.engaged(c.name, 1)
 	c.running.Go(func() {
 		defer l.engaged(c.name, -1)
-		for c.rest(ctx, 4*time.Second) {
+		for first := true; first || c.rest(ctx, 4*time.Second); first = false {
 			c.write(ctx, l)
 		}
 	})
@@ -92,32 +99,29 @@ func (r *replica) rest(ctx context.Context, longest time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
-	r.stand()
+	r.awake.pass()
 	return ctx.Err() == nil
 }
 
-// write does what the guard in a member's transport does: it asks for admission, and once more
-// looks whether that has ended when the bytes leave. Its caller may lose patience.
+// write sends a write through a guard like that in a member's transport. Its caller may lose
+// patience.
 func (r *replica) write(ctx context.Context, l *ledger) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	ctx, done, err := r.shard.Admission(l.key).Begin(ctx)
-	if err != nil {
-		return
+	if r.chance(r.world.hanging) {
+		defer time.AfterFunc(r.upTo(10*time.Second), cancel).Stop()
 	}
-	answered := true
-	defer func() { done(answered) }()
-	r.stand()
-	if ctx.Err() != nil || r.isDead() {
-		return
-	}
-	epoch, _ := member.EpochOf(ctx)
-	takes := time.Millisecond + r.upTo(100*time.Millisecond)
+	connection := &connection{replica: r, member: l}
+	guard := member.NewGuard(r.shard.Admission(l.key), r.name, connection)
+	resp, err := guard.RoundTrip((&http.Request{
+		Method: http.MethodPatch, URL: l.url, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}")),
+	}).WithContext(ctx))
 	switch {
-	case r.chance(r.world.hanging): // the member hangs
-		takes += r.upTo(20 * time.Second)
-	case r.chance(r.world.hanging):
-		time.AfterFunc(r.upTo(takes), cancel)
+	case err == nil:
+		_ = resp.Body.Close() // there is none
+	case !connection.used:
+		r.world.tally.count(writesRefused)
+	case errors.Is(err, context.Canceled):
+		r.world.tally.count(writesGivenUp)
 	}
-	answered = l.arrive(ctx, r.name, epoch, takes, r.world.grace)
 }

@@ -19,8 +19,11 @@ const (
 	handoverBound = leaseDuration
 	// aftermath is how long calls and events are under way that left in bad weather, and the
 	// dead are taken for alive by those who see their Leases only now.
-	aftermath   = leaseDuration + 2*time.Second
-	quietPeriod = 5 * time.Second
+	aftermath = leaseDuration + 2*time.Second
+	// writtenBound is how long an owner may fail to write to a member while some of its writes
+	// hang.
+	writtenBound = time.Minute
+	quietPeriod  = 5 * time.Second
 )
 
 // Outcome is what one schedule shows.
@@ -30,11 +33,11 @@ type Outcome struct {
 	Timeline  string // of a violation, or where it was asked for
 	Members   int
 	Settled   time.Duration // from calm until every member had its owner
-	Writes    float64       // of Leases per second, at rest
 	Takeovers []time.Duration
 	Handovers []time.Duration
 	Moved     int // shards that scaling by one moved
 	Least     int // and those that it had to
+	Happened  counts
 }
 
 // Run runs the schedule of a seed. It must be called in a synctest bubble.
@@ -43,7 +46,7 @@ func Run(seed uint64, timeline bool) Outcome {
 	out := Outcome{Seed: seed, Members: len(s.members)}
 	s.run(&out)
 	s.end()
-	out.Violation = s.timeline.violation()
+	out.Violation, out.Happened = s.timeline.violation(), s.tally.counts()
 	if timeline || out.Violation != "" {
 		out.Timeline = s.timeline.String()
 	}
@@ -62,38 +65,52 @@ func (s *schedule) run(out *Outcome) {
 		return
 	}
 	out.Settled = max(0, s.lastChange().Sub(calm))
-	s.takeGaps()
-	before := s.hub.writes()
-	time.Sleep(quietPeriod)
-	out.Writes = float64(s.hub.writes()-before) / quietPeriod.Seconds()
-	if _, moves := s.takeGaps(); moves > 0 {
-		s.timeline.violate("all", "%d changes of ownership at rest", moves)
-		return
+	if s.rest(); s.eventually(writtenBound, s.unwritten) {
+		s.scale(out)
 	}
-	s.scale(out)
 }
 
 // settle waits until every member has exactly one owner, and loads are balanced.
 func (s *schedule) settle(bound time.Duration) bool {
-	for end := time.Now().Add(bound); ; {
-		time.Sleep(250 * time.Millisecond)
-		left := s.unsettled()
-		if left == "" || s.timeline.violation() != "" {
-			s.timeline.note("all", "settled")
-			return left == ""
+	time.Sleep(250 * time.Millisecond)
+	defer s.timeline.note("all", "settled")
+	return s.eventually(bound, s.unsettled)
+}
+
+// eventually waits until nothing is left to be waited for, and reports whether that came within
+// a bound.
+func (s *schedule) eventually(bound time.Duration, left func() string) bool {
+	for end := time.Now().Add(bound); ; time.Sleep(250 * time.Millisecond) {
+		what := left()
+		if what == "" || s.timeline.violation() != "" {
+			return what == ""
 		}
 		if time.Now().After(end) {
-			s.timeline.violate("all", "not settled after %s: %s", bound, left)
+			s.timeline.violate("all", "after %s: %s", bound, what)
 			s.describeLeases()
 			return false
 		}
 	}
 }
 
+// rest looks on while nothing happens: Leases are renewed, and nothing moves.
+func (s *schedule) rest() {
+	s.takeGaps()
+	before := s.hub.writes()
+	time.Sleep(quietPeriod)
+	leases := s.shards + len(s.replicas)
+	if n := s.hub.writes() - before; n < 2*leases || n > 4*leases {
+		s.timeline.violate("hub", "%d writes for %d Leases in %s", n, leases, quietPeriod)
+	}
+	if _, moves := s.takeGaps(); moves > 0 {
+		s.timeline.violate("all", "%d changes of ownership at rest", moves)
+	}
+}
+
 // scale adds or takes away one replica, and looks at what moves, and for how long it has no
 // owner.
 func (s *schedule) scale(out *Outcome) {
-	holders, before := s.holders()
+	holders, loads := s.holders()
 	bound, gaps := handoverBound, &out.Handovers
 	switch choice := s.random.IntN(3); {
 	case choice == 0 && len(s.replicas) > 1:
@@ -102,21 +119,20 @@ func (s *schedule) scale(out *Outcome) {
 	case choice == 1 && len(s.replicas) > 1:
 		s.leave(s.pick())
 	default:
+		s.tally.count(joins)
 		s.add()
 	}
 	if !s.settle(bound + 2*time.Second) {
 		return
 	}
 	time.Sleep(quietPeriod)
-	now, after := s.holders()
+	now, _ := s.holders()
 	for shard := range holders {
 		if holders[shard] != now[shard] {
 			out.Moved++
 		}
 	}
-	for who, n := range before {
-		out.Least += max(0, n-after[who])
-	}
+	out.Least = s.leastMoves(loads)
 	var moves int
 	if *gaps, moves = s.takeGaps(); out.Moved != out.Least || moves != 2*out.Moved {
 		s.timeline.violate("all", "%d shards moved, in %d changes of ownership; %d had to", out.Moved, moves, out.Least)

@@ -40,8 +40,10 @@ func newSchedule(seed uint64) *schedule {
 		world: newWorld(seed, shards, members), random: random,
 		most: most, weights: random.IntN(4) == 0,
 	}
-	s.hanging = 0.02
-	s.faults.set(calm)
+	if most >= 20 {
+		s.tally.count(fullSize)
+	}
+	s.hanging, s.losing = 0.02, 0.3
 	return s
 }
 
@@ -73,6 +75,7 @@ func (s *schedule) launch(name string) *replica {
 // crash is kill -9.
 func (s *schedule) crash(r *replica) {
 	s.timeline.note(r.name, "crashes")
+	s.tally.count(crashes)
 	r.kill()
 	r.cancel()
 	s.bury(r)
@@ -82,6 +85,7 @@ func (s *schedule) crash(r *replica) {
 // leave is SIGTERM.
 func (s *schedule) leave(r *replica) {
 	s.timeline.note(r.name, "is told to stop")
+	s.tally.count(stops)
 	r.cancel()
 	s.lose(r)
 }
@@ -100,12 +104,13 @@ func (s *schedule) misfortune() {
 	if s.random.IntN(2) == 0 {
 		lasts = s.within(50 * time.Second)
 	}
-	switch s.random.IntN(10) {
+	switch s.random.IntN(12) {
 	case 0:
 		if len(s.replicas) > 1 {
 			s.crash(r)
 		}
 	case 1: // a container that is started again
+		s.tally.count(restarts)
 		s.crash(r)
 		name, _, _ := cutInstance(r.name)
 		s.launch(name)
@@ -115,24 +120,34 @@ func (s *schedule) misfortune() {
 		}
 	case 3:
 		if len(s.replicas) < s.most {
+			s.tally.count(joins)
 			s.add()
 		}
 	case 4, 5:
 		s.timeline.note(r.name, "is stopped for %s", lasts)
-		r.pause()
-		time.AfterFunc(lasts, r.resume)
+		s.tally.longer(lasts, pauses, pausesPastLease)
+		r.awake.shut()
+		time.AfterFunc(lasts, r.awake.open)
 	case 6:
 		s.timeline.note(r.name, "is cut off from the hub for %s", lasts)
-		r.partition()
-		time.AfterFunc(lasts, r.heal)
+		s.tally.longer(lasts, partitions, partitionsPastLease)
+		r.connected.shut()
+		time.AfterFunc(lasts, r.connected.open)
 	case 7:
+		s.timeline.note(r.name, "will be stopped for %s when it has read its clock", lasts)
+		r.afterClock.Store(int64(lasts))
+	case 8:
+		s.timeline.note(r.name, "will be stopped for %s when it is to send a write", lasts)
+		r.beforeSend.Store(int64(lasts))
+	case 9:
+		s.tally.count(storms)
 		w := weather{failing: s.random.Float64() / 2, latency: s.within(4 * time.Second), lag: s.within(6 * time.Second)}
 		s.timeline.note("hub", "has bad weather: %+v", w)
-		s.faults.set(w)
-	case 8:
+		s.weather.Store(&w)
+	case 10:
 		s.timeline.note("hub", "has good weather")
-		s.faults.set(calm)
-	case 9:
+		s.weather.Store(&calm)
+	case 11:
 		s.meddle()
 	}
 }
@@ -151,17 +166,21 @@ func (s *schedule) meddle() {
 	switch s.random.IntN(4) {
 	case 0:
 		s.timeline.note("a person", "deletes %s", lease.Name)
+		s.tally.count(leasesDeleted)
 		_ = s.hub.delete(lease.Name, nil) // it is there: nobody was in between
 		return
 	case 1:
 		s.timeline.note("a person", "removes the holder of %s", lease.Name)
+		s.tally.count(holdersRemoved)
 		lease.Spec.HolderIdentity = nil
 	case 2:
 		other := s.pick()
 		s.timeline.note("a person", "writes that %s is held by %s", lease.Name, other.name)
+		s.tally.count(holdersChanged)
 		lease.Spec.HolderIdentity = ptr.To(other.name)
 	case 3:
 		s.timeline.note("a person", "sets times and transitions of %s back", lease.Name)
+		s.tally.count(leasesSetBack)
 		lease.Spec.LeaseTransitions, lease.Spec.RenewTime, lease.Spec.LeaseDurationSeconds = nil, nil, ptr.To[int32](1)
 	}
 	_, _ = s.hub.update(lease) // likewise
@@ -204,10 +223,9 @@ func smallest(leases []coordinationv1.Lease, n int) *coordinationv1.Lease {
 // relieve ends all trouble.
 func (s *schedule) relieve() {
 	s.timeline.note("all", "calm")
-	s.faults.set(calm)
+	s.weather.Store(&calm)
 	for _, r := range slices.Concat(s.replicas, s.gone) {
-		r.resume()
-		r.heal()
+		r.relieve()
 	}
 }
 

@@ -47,6 +47,7 @@ type summary struct {
 type lockedSummary struct {
 	schedules, violations, moved, least int
 	settled, takeovers, handovers       []time.Duration
+	happened                            counts
 }
 
 func (s *summary) add(o Outcome) {
@@ -54,6 +55,7 @@ func (s *summary) add(o Outcome) {
 	defer s.mu.Unlock()
 	l := &s.locked
 	l.schedules++
+	l.happened.add(o.Happened)
 	l.moved += o.Moved
 	l.least += o.Least
 	l.settled = append(l.settled, o.Settled)
@@ -99,17 +101,42 @@ func TestSchedules(t *testing.T) {
 		}
 	})
 	report(&sum, time.Since(began))
+	if l := &sum.locked; l.violations == 0 && l.schedules >= enough {
+		for i, n := range l.happened {
+			if n == 0 && (incident(i) != fullSize || l.schedules >= enoughForFullSize) {
+				t.Errorf("in %d schedules there were no %s", l.schedules, incident(i))
+			}
+		}
+	}
+}
+
+// So many schedules have all that can happen in them.
+const (
+	enough            = 100
+	enoughForFullSize = 50_000
+)
+
+// say prints a line for whoever reads, or looks for its first word.
+func say(format string, args ...any) { _, _ = fmt.Fprintf(os.Stdout, format+"\n", args...) }
+
+func quantiles(name string, of []time.Duration) {
+	say("%s_p50_s %.3f", name, quantile(of, 0.5).Seconds())
+	say("%s_p99_s %.3f", name, quantile(of, 0.99).Seconds())
+	say("%s_max_s %.3f", name, quantile(of, 1).Seconds())
 }
 
 // report prints what the schedules have shown, as lines of their own.
 func report(sum *summary, took time.Duration) {
 	l := &sum.locked
-	times := func(name string, of []time.Duration) {
-		_, _ = fmt.Fprintf(os.Stdout, "%s: p50 %s, p99 %s, max %s\n", name, quantile(of, 0.5), quantile(of, 0.99), quantile(of, 1))
+	say("schedules %d", l.schedules)
+	say("violations %d", l.violations)
+	say("took_s %.0f", took.Seconds())
+	quantiles("settled", l.settled)
+	quantiles("takeover", l.takeovers)
+	quantiles("handover", l.handovers)
+	say("shards_moved_by_scaling %d", l.moved)
+	say("shards_that_had_to %d", l.least)
+	for i, n := range l.happened {
+		say("%s %d", incident(i), n)
 	}
-	_, _ = fmt.Fprintf(os.Stdout, "\nschedules %d\nviolations %d\ntook %s\n", l.schedules, l.violations, took.Round(time.Second))
-	times("settled after calm", l.settled)
-	times("takeover", l.takeovers)
-	times("hand-over", l.handovers)
-	_, _ = fmt.Fprintf(os.Stdout, "shards moved by scaling %d, of which had to %d\n", l.moved, l.least)
 }

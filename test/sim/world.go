@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -23,11 +24,12 @@ const (
 type world struct {
 	seed     uint64
 	shards   int
-	grace    time.Duration // how long a write that was cut off may still be under way
-	hanging  float64       // share of writes that hang, and of those that their callers give up
+	hanging  float64 // share of writes that hang in one way or another
+	losing   float64 // share of those given up of which the member does not hear
 	hub      *hub
-	faults   *faults
+	weather  atomic.Pointer[weather]
 	timeline *timeline
+	tally    tally
 	members  []*ledger
 	byName   map[string]*ledger
 	replicas []*replica // that have not ended, as far as the schedule knows
@@ -48,15 +50,14 @@ type lockedWorld struct {
 func newWorld(seed uint64, shards, members int) *world {
 	w := &world{
 		seed: seed, shards: shards,
-		grace:    leaseDuration - renewDeadline - time.Millisecond,
 		hub:      newHub(),
-		faults:   &faults{},
 		timeline: &timeline{begin: time.Now()},
 		byName:   map[string]*ledger{},
 		locked:   lockedWorld{owner: map[int]string{}, ended: map[int]time.Time{}},
 	}
+	w.weather.Store(&calm)
 	for i := range members {
-		l := newLedger(types.NamespacedName{Namespace: "fleet", Name: fmt.Sprint("m", i)}, w.timeline)
+		l := newLedger(types.NamespacedName{Namespace: "fleet", Name: fmt.Sprint("m", i)}, w.timeline, &w.tally)
 		w.members = append(w.members, l)
 		w.byName[l.key.String()] = l
 	}
@@ -75,18 +76,29 @@ func (w *world) randomFor(part string) *rand.Rand {
 // changed is told of every change of ownership, by its replica. What a dead one says is not
 // heard.
 func (w *world) changed(r *replica, c shard.Change) {
-	if r.isDead() {
+	if r.dead.Load() {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !c.Owned {
 		w.timeline.note(r.name, "ceases to own shard %d in epoch %d: %s", c.Shard, c.Epoch, c.Reason)
+		w.tally.count(ends[c.Reason])
 		w.locked.ends(r.name, c.Shard)
 		return
 	}
+	if c.Reason == shard.ReasonTakeover {
+		w.tally.count(tenuresTaken)
+	}
 	w.timeline.note(r.name, "owns shard %d in epoch %d: %s", c.Shard, c.Epoch, c.Reason)
 	w.locked.begins(r.name, c.Shard)
+}
+
+// ends are the reasons for which tenures end.
+var ends = map[shard.Reason]incident{
+	shard.ReasonHandedOver: tenuresHandedOver,
+	shard.ReasonExpired:    tenuresExpired,
+	shard.ReasonTaken:      tenuresLost,
 }
 
 // bury ends what a dead replica owned.
@@ -156,53 +168,5 @@ func (w *world) end() {
 	for _, r := range slices.Concat(w.replicas, w.gone) {
 		r.running.Wait()
 	}
-	time.Sleep(w.grace) // writes that were cut off
-}
-
-// unsettled is what is not yet as it should be in calm; empty if all is well.
-func (w *world) unsettled() string {
-	if n := w.owned(); n != w.shards {
-		return fmt.Sprintf("%d of %d shards have an owner", n, w.shards)
-	}
-	for _, l := range w.members {
-		var owners []string
-		for _, r := range w.replicas {
-			if _, owned := r.shard.Owns(l.key); owned {
-				owners = append(owners, r.name)
-			}
-		}
-		served, engagements := l.servedBy()
-		if len(owners) != 1 || engagements != 1 || !slices.Equal(owners, served) {
-			return fmt.Sprintf("%s is owned by %q and engaged %d times by %q", l.key, owners, engagements, served)
-		}
-	}
-	return w.unbalanced()
-}
-
-// holders are the identities on the shards' Leases, and loads how many each has.
-func (w *world) holders() (holders []string, loads map[string]int) {
-	holders, loads = make([]string, w.shards), map[string]int{}
-	for i := range holders {
-		if lease, err := w.hub.get(fmt.Sprintf("syncline-shard-%04d", i)); err == nil && lease.Spec.HolderIdentity != nil {
-			holders[i] = *lease.Spec.HolderIdentity
-			loads[holders[i]]++
-		}
-	}
-	return holders, loads
-}
-
-// unbalanced says whose load is not its share, rounded down or up.
-func (w *world) unbalanced() string {
-	_, loads := w.holders()
-	total := 0
-	for _, r := range w.replicas {
-		total += r.weight
-	}
-	for _, r := range w.replicas {
-		low, rest := w.shards*r.weight/total, w.shards*r.weight%total
-		if n := loads[r.name]; n != low && (rest == 0 || n != low+1) {
-			return fmt.Sprintf("%s with weight %d of %d has %d of %d shards", r.name, r.weight, total, n, w.shards)
-		}
-	}
-	return ""
+	time.Sleep(patience + transit + straggling) // what members still work on
 }
