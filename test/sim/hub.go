@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -122,6 +123,19 @@ func (h *hub) list() *coordinationv1.LeaseList {
 		list.Items = append(list.Items, *lease)
 	}
 	return list
+}
+
+// count is the number of Leases whose names have a prefix.
+func (h *hub) count(prefix string) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := 0
+	for name := range h.locked.leases {
+		if strings.HasPrefix(name, prefix) {
+			n++
+		}
+	}
+	return n
 }
 
 // since is what changed after a version, and a channel that is closed when more has.

@@ -5,10 +5,16 @@ import (
 	"slices"
 )
 
+// memberships begins the names of replicas' Leases.
+const memberships = "syncline-replica-"
+
 // The laws that hold in calm. None of them asks the code that is tested how it decides.
 
 // unsettled is what is not yet as it should be in calm; empty if all is well.
 func (w *world) unsettled() string {
+	if n := w.hub.count(memberships); n != len(w.replicas) {
+		return fmt.Sprintf("%d replicas are taken for alive, and %d live", n, len(w.replicas))
+	}
 	if n := w.owned(); n != w.shards {
 		return fmt.Sprintf("%d of %d shards have an owner", n, w.shards)
 	}

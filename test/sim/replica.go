@@ -106,9 +106,11 @@ func (r *replica) rest(ctx context.Context, longest time.Duration) bool {
 // write sends a write through a guard like that in a member's transport. Its caller may lose
 // patience.
 func (r *replica) write(ctx context.Context, l *ledger) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
+	ctx = context.WithoutCancel(ctx)
 	if r.chance(r.world.hanging) {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
 		defer time.AfterFunc(r.upTo(10*time.Second), cancel).Stop()
 	}
 	connection := &connection{replica: r, member: l}

@@ -17,9 +17,8 @@ const (
 	// handoverBound is how long a hand-over does, when writes hang of which nobody knows whether
 	// the member works on them.
 	handoverBound = leaseDuration
-	// aftermath is how long calls and events are under way that left in bad weather, and the
-	// dead are taken for alive by those who see their Leases only now.
-	aftermath = leaseDuration + 2*time.Second
+	// aftermath is how long calls and events are under way that left in bad weather.
+	aftermath = longestLatency + longestLag + time.Second
 	// writtenBound is how long an owner may fail to write to a member while some of its writes
 	// hang.
 	writtenBound = time.Minute

@@ -21,6 +21,12 @@ type schedule struct {
 	started int
 }
 
+// The worst weather.
+const (
+	longestLatency = 4 * time.Second
+	longestLag     = 6 * time.Second
+)
+
 // calm is the weather of a good day.
 var calm = weather{latency: 20 * time.Millisecond, lag: 20 * time.Millisecond}
 
@@ -141,7 +147,7 @@ func (s *schedule) misfortune() {
 		r.beforeSend.Store(int64(lasts))
 	case 9:
 		s.tally.count(storms)
-		w := weather{failing: s.random.Float64() / 2, latency: s.within(4 * time.Second), lag: s.within(6 * time.Second)}
+		w := weather{failing: s.random.Float64() / 2, latency: s.within(longestLatency), lag: s.within(longestLag)}
 		s.timeline.note("hub", "has bad weather: %+v", w)
 		s.weather.Store(&w)
 	case 10:
