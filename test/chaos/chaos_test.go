@@ -39,10 +39,7 @@ func TestChaos(t *testing.T) {
 
 	r, err := run(ctx, s, file, os.Stderr)
 	if err == nil {
-		var text bytes.Buffer
-		r.print(&text)
-		r.complain(&text)
-		t.Logf("\n%s", text.String())
+		t.Logf("\n%s", r)
 		err = r.unsound()
 	}
 	if err != nil {

@@ -12,6 +12,6 @@
 // where a member had no owner, or a change on it stayed, for longer than the bound. What was
 // done when stands in timeline.txt beside the logs of managers and clusters.
 //
-// What it cannot do is give one process another clock than the rest of the machine; test/sim
-// does that, and far more schedules.
+// What it is not: a search. It plays each trouble a few times; test/sim plays a hundred thousand
+// schedules of many, on virtual time.
 package main

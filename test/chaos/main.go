@@ -24,14 +24,14 @@ func main() {
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
-	if err := proveTo(ctx, s); err != nil {
+	if err := prove(ctx, s); err != nil {
 		fmt.Fprintln(os.Stderr, "chaos:", err)
 		os.Exit(1)
 	}
 }
 
-// proveTo runs and prints the report. What is wrong is also named on standard error.
-func proveTo(ctx context.Context, s settings) error {
+// prove runs and prints the report. What is wrong is the error.
+func prove(ctx context.Context, s settings) error {
 	file, err := createTimeline(s.dir)
 	if err != nil {
 		return err
@@ -39,12 +39,11 @@ func proveTo(ctx context.Context, s settings) error {
 	defer file.Close()
 	r, err := run(ctx, s, file, os.Stderr)
 	if err == nil {
-		r.print(os.Stdout)
-		r.complain(os.Stderr)
+		_, _ = os.Stdout.WriteString(r.String()) // for who reads along
 		err = r.err()
 	}
 	if err != nil {
-		return fmt.Errorf("%w; see %s", err, file.Name())
+		return fmt.Errorf("%w\nsee %s", err, file.Name())
 	}
 	return nil
 }

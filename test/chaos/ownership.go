@@ -35,6 +35,7 @@ type lockedOwnership struct {
 	current map[int]*tenure      // by shard; none where the Lease was given back
 	members map[string]*standing // by name
 	unable  map[string]bool      // by replica
+	ahead   map[string]bool      // replicas whose clock is ahead, which shows in what they write
 	lost    map[*tenure]bool     // those whose replica is unable, or ended
 	gaps    []gap
 }
@@ -50,7 +51,7 @@ type standing struct {
 
 func newOwnership(shards int) *ownership {
 	return &ownership{shards: shards, locked: lockedOwnership{
-		current: map[int]*tenure{}, members: map[string]*standing{}, unable: map[string]bool{}, lost: map[*tenure]bool{},
+		current: map[int]*tenure{}, members: map[string]*standing{}, unable: map[string]bool{}, ahead: map[string]bool{}, lost: map[*tenure]bool{},
 	}}
 }
 
@@ -61,6 +62,9 @@ func (o *ownership) leased(at time.Time, said tenure) (changed bool) {
 	defer o.mu.Unlock()
 	l := &o.locked
 	known := l.current[said.shard]
+	if l.ahead[said.replica] || known != nil && l.ahead[known.replica] && !said.released.IsZero() {
+		said = said.earlier(ahead)
+	}
 	switch {
 	case known != nil && known.epoch == said.epoch && said.released.IsZero():
 		known.renewed = said.renewed
@@ -150,6 +154,13 @@ func (o *ownership) starts(replica string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.locked.unable, replica)
+}
+
+// isAhead takes that the clock of a replica is ahead.
+func (o *ownership) isAhead(replica string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.locked.ahead[replica] = true
 }
 
 // look opens and closes gaps.

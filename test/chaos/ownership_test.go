@@ -123,3 +123,16 @@ func TestTenuresKeepTheirLastRenewalAndEnd(t *testing.T) {
 		t.Errorf("got loads %v", loads)
 	}
 }
+
+func TestTimesOfAClockThatIsAheadAreSetRight(t *testing.T) {
+	o := newTold(t)
+	o.isAhead("a")
+	skew := int(ahead.Milliseconds())
+	o.leased(at(10), tenure{replica: "a", epoch: 1, began: at(10 + skew), renewed: at(10 + skew)})
+	o.leased(at(20), tenure{epoch: 1, released: at(20 + skew)})
+	o.claims(30, "b", 2)
+	got := o.tenures("m")
+	if len(got) != 2 || !got[0].began.Equal(at(10)) || !got[0].end().Equal(at(20)) || !got[1].began.Equal(at(30)) {
+		t.Errorf("got %+v", got)
+	}
+}

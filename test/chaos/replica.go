@@ -15,26 +15,40 @@ import (
 // replica is one manager, with a way to the hub of its own.
 type replica struct {
 	*install.Replica
-	proxy *fleet.Proxy
+	proxy    *fleet.Proxy
+	programs string // where its program is; "" for the usual place
 }
 
 // start starts a replica under a name that none has had.
-func (s *stage) start(ctx context.Context, args ...string) error {
-	s.started++
-	return s.startAs(ctx, fmt.Sprintf("manager-%d", s.started), args...)
+func (s *stage) start(ctx context.Context) error {
+	return s.startAs(ctx, s.newName(), "")
 }
 
-// startAs starts a replica under a name that none has, and returns when it is healthy.
-func (s *stage) startAs(ctx context.Context, name string, args ...string) error {
+// startAhead starts a replica whose clock is ahead.
+func (s *stage) startAhead(ctx context.Context) (name string, err error) {
+	name = s.newName()
+	s.timeline.note(name, "has a clock that is %s ahead", ahead)
+	s.ownership.isAhead(name)
+	return name, s.startAs(ctx, name, s.programsAhead)
+}
+
+func (s *stage) newName() string {
+	s.started++
+	return fmt.Sprintf("manager-%d", s.started)
+}
+
+// startAs starts a replica under a name that none has, from a directory of programs or the
+// usual one, and returns when it is healthy.
+func (s *stage) startAs(ctx context.Context, name, programs string) error {
 	proxy, err := s.fleet.Hub().StartProxy()
 	if err != nil {
 		return err
 	}
 	s.timeline.note(name, "is started")
 	s.ownership.starts(name)
-	started, err := s.product.StartReplicaWith(ctx, install.ReplicaOptions{Identity: name, Hub: proxy, Args: args})
+	started, err := s.product.StartReplicaWith(ctx, install.ReplicaOptions{Identity: name, Hub: proxy, Programs: programs})
 	if started != nil {
-		s.replicas = append(s.replicas, &replica{started, proxy})
+		s.replicas = append(s.replicas, &replica{started, proxy, programs})
 	}
 	return err
 }
@@ -104,7 +118,7 @@ func (s *stage) restartEnded(ctx context.Context) error {
 		if err := s.bury(r, nil); err != nil {
 			return err
 		}
-		if err := s.startAs(ctx, r.Identity); err != nil {
+		if err := s.startAs(ctx, r.Identity, r.programs); err != nil {
 			return err
 		}
 	}

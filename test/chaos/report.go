@@ -3,9 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 )
@@ -105,17 +105,32 @@ type report struct {
 	took       time.Duration
 }
 
-// print writes the matrix, and the figures for programs to read.
-func (r report) print(out io.Writer) {
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintln(table, "scenario\ttimes\twrites\tviolations\townerless p50\tmax\tjoined\tunmended\tbounds missed\t")
+// String is the matrix, and figures for programs to read.
+func (r report) String() string {
+	var lines, text strings.Builder
+	lines.WriteString("scenario\ttimes\twrites\tviolations\townerless p50\tmax\tjoined\tunmended\tbounds missed\t\n")
 	for _, row := range r.rows {
-		_, _ = fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%d\t\n", row.name, row.times, row.writes, row.violations,
+		fmt.Fprintf(&lines, "%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%d\t\n", row.name, row.times, row.writes, row.violations,
 			seconds(percentile(row.ownerless, 0.5)), seconds(percentile(row.ownerless, 1)), seconds(row.joined), seconds(row.unmended), len(row.missed))
 	}
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
+	_, _ = table.Write([]byte(lines.String())) // into memory
 	_ = table.Flush()
-	_, _ = fmt.Fprintf(out, "\nviolations %d\nbounds_missed %d\nwrites %d\nwrites_without_body %d\nfault_lines %d\nmembers %d\ntime_s %.0f\n",
-		len(r.violations), len(r.missed()), r.writes, r.hollow, len(r.faults), r.members, r.took.Seconds())
+	for _, figure := range []struct {
+		name  string
+		value int
+	}{
+		{"violations", len(r.violations)},
+		{"bounds_missed", len(r.missed())},
+		{"manager_faults", len(r.faults)},
+		{"writes", r.writes},
+		{"writes_without_body", r.hollow},
+		{"members", r.members},
+		{"time_s", int(r.took.Seconds())},
+	} {
+		fmt.Fprintf(&text, "%s %d\n", figure.name, figure.value)
+	}
+	return text.String()
 }
 
 // missed are the bounds that were missed, with the scenario.
@@ -129,33 +144,25 @@ func (r report) missed() []string {
 	return all
 }
 
-// complain names what is wrong.
-func (r report) complain(out io.Writer) {
-	for _, v := range r.violations {
-		_, _ = fmt.Fprintln(out, "violation:", v.what)
-	}
+// err names all that is wrong; nil if nothing is.
+func (r report) err() error {
+	all := []error{r.unsound()}
 	for _, what := range r.missed() {
-		_, _ = fmt.Fprintln(out, "bound missed:", what)
+		all = append(all, fmt.Errorf("bound missed: %s", what))
+	}
+	return errors.Join(all...)
+}
+
+// unsound names what must not be, however slow the machine is.
+func (r report) unsound() error {
+	var all []error
+	for _, v := range r.violations {
+		all = append(all, fmt.Errorf("violation: %s", v.what))
 	}
 	for _, line := range r.faults {
-		_, _ = fmt.Fprintln(out, line)
+		all = append(all, errors.New(line))
 	}
-}
-
-// err is nil if all was as it must be.
-func (r report) err() error {
-	if missed := len(r.missed()); missed > 0 {
-		return errors.Join(r.unsound(), fmt.Errorf("%d bounds missed", missed))
-	}
-	return r.unsound()
-}
-
-// unsound is the error of what must not be, however slow the machine is.
-func (r report) unsound() error {
-	if len(r.violations)+len(r.faults) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%d violations, %d lines of faults in logs", len(r.violations), len(r.faults))
+	return errors.Join(all...)
 }
 
 // percentile is 0 where there is nothing.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -16,6 +17,12 @@ import (
 // report, be it good or bad.
 func run(ctx context.Context, s settings, timelineFile, progress io.Writer) (r report, err error) {
 	t := timeline{begin: time.Now(), out: timelineFile}
+	programsAhead := ""
+	if slices.ContainsFunc(s.wanted(), func(sc scenario) bool { return sc.name == clockAhead }) {
+		if programsAhead, err = buildAhead(ctx, s.dir); err != nil {
+			return r, err
+		}
+	}
 	f, err := fleet.Start(ctx, fleet.Config{
 		Members: fleet.Members(s.members + s.spare), Dir: s.dir, Progress: progress, AuditBodies: true,
 	})
@@ -27,6 +34,7 @@ func run(ctx context.Context, s settings, timelineFile, progress io.Writer) (r r
 	if err != nil {
 		return r, err
 	}
+	st.programsAhead = programsAhead
 	all, err := st.play(ctx, progress)
 	if err != nil {
 		return r, err

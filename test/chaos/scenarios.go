@@ -33,7 +33,11 @@ var scenarios = []scenario{
 	{"scale", 1, false, timings.handover, (*stage).scale},
 	{"two-at-once", 1, false, timings.takeover, (*stage).twoAtOnce},
 	{"end-and-kill", 2, false, timings.takeover, (*stage).endAndKill},
+	{clockAhead, 1, false, timings.takeover, (*stage).oneAhead},
 }
+
+// clockAhead needs a manager that is built for it.
+const clockAhead = "clock-ahead"
 
 // any is one of the replicas that run. It owns members, if any replica does.
 func (s *stage) any() *replica {
@@ -43,6 +47,11 @@ func (s *stage) any() *replica {
 		owning = s.replicas
 	}
 	return owning[rand.IntN(len(owning))]
+}
+
+// named is the replica of a name, which must run.
+func (s *stage) named(name string) *replica {
+	return s.replicas[slices.IndexFunc(s.replicas, func(r *replica) bool { return r.Identity == name })]
 }
 
 // killOne: kill -9. Others have to notice.
@@ -59,7 +68,7 @@ func (s *stage) killInPlace(ctx context.Context) error {
 	if err := s.kill(victim); err != nil {
 		return err
 	}
-	if err := s.startAs(ctx, victim.Identity); err != nil {
+	if err := s.startAs(ctx, victim.Identity, victim.programs); err != nil {
 		return err
 	}
 	return s.owned(ctx)
@@ -182,4 +191,28 @@ func (s *stage) shrink(ctx context.Context) error {
 		}
 	}
 	return s.calm(ctx)
+}
+
+// oneAhead: the clock of one replica is ahead. Neither does it take over too early, when another
+// is stopped, nor does it go on for too long when it is stopped itself.
+func (s *stage) oneAhead(ctx context.Context) error {
+	if err := s.terminate(s.any()); err != nil {
+		return err
+	}
+	name, err := s.startAhead(ctx)
+	if err != nil {
+		return err
+	}
+	for _, stopped := range []string{s.replicas[0].Identity, name} {
+		if err := s.calm(ctx); err != nil {
+			return err
+		}
+		if err := s.during(ctx, s.named(stopped), (*stage).pause, (*stage).resume, s.owned); err != nil {
+			return err
+		}
+	}
+	if err := s.calm(ctx); err != nil {
+		return err
+	}
+	return s.terminate(s.named(name))
 }

@@ -18,7 +18,7 @@ type settings struct {
 	brief bool
 	only  []string // by name; all if there are none
 	race  bool     // the managers are built with the race detector
-	dir   string   // for logs, audit logs and kubeconfigs; a temporary one by default
+	dir   string   // for logs, audit logs and kubeconfigs; it must be there
 }
 
 // timings are those of the managers, and what bounds allow for beside them: for a claim, for a
@@ -58,10 +58,10 @@ type pace struct {
 	churn time.Duration // from one member's joining to the next
 }
 
-// paceOf keeps the whole busy to the same degree, whatever the number of members.
+// paceOf is such that two cores can bear it: a control plane costs a fiftieth of one at rest.
 func paceOf(members int) pace {
 	each := time.Duration(members)
-	return pace{drift: 60 * time.Millisecond * each, edit: 300*time.Millisecond + 100*time.Millisecond*each, churn: 10 * time.Second}
+	return pace{drift: 100 * time.Millisecond * each, edit: 300 * time.Millisecond * each, churn: 10 * time.Second}
 }
 
 // wanted are the scenarios that are played.

@@ -28,6 +28,8 @@ const (
 // stage is a fleet with its managers, what is done to them, and what is seen of them.
 type stage struct {
 	settings
+	programsAhead string // where a manager is whose clock is ahead; "" if none is needed
+
 	timeline  timeline
 	fleet     *fleet.Fleet
 	product   *install.Installation

@@ -19,6 +19,16 @@ type tenure struct {
 	released time.Time
 }
 
+// earlier is the tenure as a clock has it that is behind that of its times.
+func (t tenure) earlier(d time.Duration) tenure {
+	for _, at := range []*time.Time{&t.began, &t.renewed, &t.released} {
+		if !at.IsZero() {
+			*at = at.Add(-d)
+		}
+	}
+	return t
+}
+
 // end is when the tenure has ended at the latest.
 func (t *tenure) end() time.Time {
 	if !t.released.IsZero() {
