@@ -61,7 +61,7 @@ type pace struct {
 // paceOf is such that two cores can bear it: a control plane costs a fiftieth of one at rest.
 func paceOf(members int) pace {
 	each := time.Duration(members)
-	return pace{drift: 100 * time.Millisecond * each, edit: 300 * time.Millisecond * each, churn: 10 * time.Second}
+	return pace{drift: 150 * time.Millisecond * each, edit: 400 * time.Millisecond * each, churn: 10 * time.Second}
 }
 
 // wanted are the scenarios that are played.
