@@ -23,9 +23,6 @@ type Timings struct {
 	RenewDeadline time.Duration
 	// RetryPeriod is the time between renewals. 2 s by default.
 	RetryPeriod time.Duration
-	// DrainTimeout is how long a hand-over waits for writes under way before it cuts them
-	// off. 2 s by default.
-	DrainTimeout time.Duration
 }
 
 // LongestLease is the longest LeaseDuration. It bounds what a Lease may say of itself: a person's slip of the keyboard must
@@ -36,7 +33,6 @@ func (t Timings) validated() (Timings, error) {
 	t.LeaseDuration = cmp.Or(t.LeaseDuration, 15*time.Second)
 	t.RenewDeadline = cmp.Or(t.RenewDeadline, 10*time.Second)
 	t.RetryPeriod = cmp.Or(t.RetryPeriod, 2*time.Second)
-	t.DrainTimeout = cmp.Or(t.DrainTimeout, 2*time.Second)
 	switch {
 	case t.RetryPeriod < 0 || t.RenewDeadline <= t.RetryPeriod:
 		return t, fmt.Errorf("RenewDeadline %s must exceed RetryPeriod %s, which must be positive", t.RenewDeadline, t.RetryPeriod)
@@ -44,8 +40,6 @@ func (t Timings) validated() (Timings, error) {
 		return t, fmt.Errorf("RenewDeadline %s must leave a fifth of LeaseDuration %s for writes under way", t.RenewDeadline, t.LeaseDuration)
 	case t.LeaseDuration > LongestLease:
 		return t, fmt.Errorf("LeaseDuration %s exceeds %s", t.LeaseDuration, LongestLease)
-	case t.DrainTimeout < 0:
-		return t, fmt.Errorf("DrainTimeout %s must be positive", t.DrainTimeout)
 	}
 	return t, nil
 }

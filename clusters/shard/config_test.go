@@ -15,7 +15,7 @@ func TestReplicaConfigHasDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Timings{LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second, DrainTimeout: 2 * time.Second}
+	want := Timings{LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second}
 	if cfg.Timings != want || cfg.Shards != 64 || cfg.Weight != 1 || cfg.Clock == nil {
 		t.Errorf("got %+v", cfg)
 	}
@@ -36,7 +36,6 @@ func TestReplicaConfigIsChecked(t *testing.T) {
 		"RetryPeriod":   func(c *ReplicaConfig) { c.RetryPeriod = 10 * time.Second },
 		"a fifth":       func(c *ReplicaConfig) { c.RenewDeadline = 14 * time.Second },
 		"LeaseDuration": func(c *ReplicaConfig) { c.LeaseDuration = time.Hour },
-		"DrainTimeout":  func(c *ReplicaConfig) { c.DrainTimeout = -1 },
 	} {
 		cfg := goodConfig()
 		spoil(&cfg)

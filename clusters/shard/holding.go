@@ -23,8 +23,6 @@ type shard struct {
 	writing  bool
 	quietAt  time.Time
 	closedAt time.Time // when the hand-over began
-	cutAt    time.Time // when it cuts off writes under way
-	cut      bool      // it has
 }
 
 // phase is where a replica stands with a shard.
@@ -150,7 +148,7 @@ func (m *machine) wroteShard(now time.Time, s *shard, c call, until time.Time) {
 // open begins a tenure.
 func (m *machine) open(now time.Time, s *shard, c call, until time.Time) {
 	s.phase, s.held, s.until = held, c.term.epoch, until
-	s.writing, s.cut, s.quietAt, s.unwantedAt = true, false, time.Time{}, time.Time{}
+	s.writing, s.quietAt, s.unwantedAt = true, time.Time{}, time.Time{}
 	s.nextAt = m.nextRenewal(c)
 	reason := ReasonTakeover
 	if c.base.released() || c.base.epoch() == 0 {
@@ -182,11 +180,6 @@ func (m *machine) keepHeld(now time.Time, s *shard) {
 func (m *machine) close(now time.Time, s *shard) {
 	m.order(order{verb: closeTenure, shard: s.index, epoch: s.held, reason: ReasonHandedOver})
 	s.phase, s.closedAt = draining, now
-	s.cutAt = now.Add(m.cfg.DrainTimeout)
-	if s.until.Before(s.cutAt) {
-		s.cutAt = s.until
-	}
-	m.due(now, s.cutAt)
 }
 
 // unwanted reports whether a shard that is another's has been so for long enough.
@@ -206,13 +199,10 @@ func (m *machine) surpass(now time.Time, index, epoch int) {
 	}
 }
 
-// keepDraining waits for writes under way. It renews no more: what is left of the Lease
-// covers the drain.
+// keepDraining waits for writes under way, which end when the tenure would have. To cut them
+// off earlier would gain nothing: nobody would know for how long the member works on them.
+// It renews no more: what is left of the Lease covers the drain.
 func (m *machine) keepDraining(now time.Time, s *shard) {
-	if !s.cut && s.writing && m.due(now, s.cutAt) {
-		s.cut = true
-		m.order(order{verb: cutTenure, shard: s.index, epoch: s.held, reason: ReasonHandedOver})
-	}
 	if s.writing || !m.due(now, s.quietAt) {
 		return
 	}

@@ -136,7 +136,7 @@ func newMachine(cfg ReplicaConfig) *machine {
 // and then everything is handed over.
 func (m *machine) stop(now time.Time) {
 	m.stopping = true
-	m.leaveBy = now.Add(m.cfg.DrainTimeout)
+	m.leaveBy = now.Add(m.cfg.RetryPeriod)
 	m.membership.nextAt = now
 }
 

@@ -156,18 +156,12 @@ func (r *Replica) Ready() error {
 // that is cut off costs the next owner a wait.
 func (r *Replica) Leave() {
 	r.leave()
-	if r.start(false) {
+	r.mu.RLock()
+	started := r.locked.started
+	r.mu.RUnlock()
+	if started {
 		<-r.left
 	}
-}
-
-// start reports whether Start has been called, and takes note that it is.
-func (r *Replica) start(now bool) (before bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	before = r.locked.started
-	r.locked.started = before || now
-	return before
 }
 
 // Start takes part until ctx is done or Leave is called. It is called once. In the end it
@@ -175,7 +169,9 @@ func (r *Replica) start(now bool) (before bool) {
 // which nothing that it left undone matters. Its only error is ErrShardCount, and that only
 // at the start.
 func (r *Replica) Start(ctx context.Context) error {
-	r.start(true)
+	r.mu.Lock()
+	r.locked.started = true
+	r.mu.Unlock()
 	defer close(r.left)
 	work, end := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup

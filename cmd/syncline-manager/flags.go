@@ -46,7 +46,6 @@ func parseFlags(args []string, out io.Writer) (*flags, error) {
 	set.DurationVar(&f.timings.LeaseDuration, "lease-duration", 15*time.Second, "how long other replicas wait after the last renewal of a Lease that they saw")
 	set.DurationVar(&f.timings.RenewDeadline, "renew-deadline", 10*time.Second, "how long this replica leads, and writes to members, after the beginning of its last renewal; at most four fifths of --lease-duration")
 	set.DurationVar(&f.timings.RetryPeriod, "retry-period", 2*time.Second, "time between renewals")
-	set.DurationVar(&f.timings.DrainTimeout, "drain-timeout", 2*time.Second, "how long a hand-over of members waits for writes under way before it cuts them off")
 	set.IntVar(&f.shards, "shards", 64, "number of shards that members are spread over; all replicas must have the same, and the hub remembers it")
 	set.IntVar(&f.weight, "weight", 1, "this replica's share of the members relative to others'")
 	set.DurationVar(&f.probeInterval, "probe-interval", 5*time.Second, "time between probes of a member; after three that fail it is unreachable")
@@ -103,9 +102,6 @@ func (f *flags) sharing() (problems []error) {
 	}
 	if t.RetryPeriod < 100*time.Millisecond || t.RetryPeriod > t.RenewDeadline/2 {
 		problems = append(problems, fmt.Errorf("--retry-period %s must be at least 100ms and at most half of --renew-deadline %s", t.RetryPeriod, t.RenewDeadline))
-	}
-	if t.DrainTimeout <= 0 || t.DrainTimeout > t.RenewDeadline {
-		problems = append(problems, fmt.Errorf("--drain-timeout %s must be positive and at most --renew-deadline %s", t.DrainTimeout, t.RenewDeadline))
 	}
 	if f.shards < 1 || f.shards > shard.MostShards {
 		problems = append(problems, fmt.Errorf("--shards %d must be between 1 and %d", f.shards, shard.MostShards))

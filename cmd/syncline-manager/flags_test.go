@@ -14,7 +14,7 @@ func TestFlagsOfOwnership(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := shard.Timings{LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second, DrainTimeout: 2 * time.Second}
+	want := shard.Timings{LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second}
 	if f.timings != want || f.shards != 64 || f.weight != 1 {
 		t.Errorf("defaults: %+v, %d shards, weight %d", f.timings, f.shards, f.weight)
 	}
@@ -24,8 +24,6 @@ func TestFlagsOfOwnership(t *testing.T) {
 		"--renew-deadline=14s":   "leave a fifth of --lease-duration 15s",
 		"--retry-period=1ms":     "at least 100ms",
 		"--retry-period=6s":      "half of --renew-deadline 10s",
-		"--drain-timeout=-1s":    "positive",
-		"--drain-timeout=11s":    "at most --renew-deadline 10s",
 		"--shards=0":             "between 1 and 1024",
 		"--shards=2000":          "between 1 and 1024",
 		"--weight=0":             "between 1 and 1000",

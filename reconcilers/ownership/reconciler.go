@@ -42,7 +42,7 @@ type Reconciler struct {
 // Reconcile judges the members of a shard.
 func (r *Reconciler) Reconcile(ctx context.Context, shard int) (reconcile.Result, error) {
 	var members v1alpha1.MemberClusterList
-	if err := r.Client.List(ctx, &members); err != nil {
+	if err := r.Client.List(ctx, &members, client.UnsafeDisableDeepCopy); err != nil {
 		return reconcile.Result{}, fmt.Errorf("list members: %w", err)
 	}
 	var again time.Duration

@@ -43,8 +43,17 @@ type scenario struct {
 	measure func(*bench, context.Context) error
 }
 
-// foldName is the measurement that needs no fleet.
-const foldName = "fold"
+// aside is a measurement that needs no fleet.
+type aside struct {
+	name    string
+	figures string
+	measure func(context.Context) error
+}
+
+var asides = []aside{
+	{"fold", "fold_us", func(context.Context) error { foldFigures(); return nil }},
+	{"sharing", "lease_writes_per_s_30, _1000, moved_share_10_to_9, _3_to_4", sharing},
+}
 
 var scenarios = []scenario{
 	{"propagation", "propagation_ratio_p50, _p99", 5 * time.Minute, (*bench).propagation},
@@ -101,8 +110,8 @@ func parse(args []string) (settings, error) {
 		s.only = strings.Split(*only, ",")
 	}
 	for _, name := range s.only {
-		known := func(sc scenario) bool { return sc.name == name }
-		if name != foldName && !slices.ContainsFunc(scenarios, known) {
+		onFleet := slices.ContainsFunc(scenarios, func(sc scenario) bool { return sc.name == name })
+		if !onFleet && !slices.ContainsFunc(asides, func(a aside) bool { return a.name == name }) {
 			return s, fmt.Errorf("-only: there is no %q; there are\n%s", name, catalogue())
 		}
 	}
@@ -111,7 +120,10 @@ func parse(args []string) (settings, error) {
 
 // catalogue lists what can be measured, and which figures that gives.
 func catalogue() string {
-	lines := []string{fmt.Sprintf("  %-12s %s", foldName, "fold_us")}
+	var lines []string
+	for _, a := range asides {
+		lines = append(lines, fmt.Sprintf("  %-12s %s", a.name, a.figures))
+	}
 	for _, sc := range scenarios {
 		lines = append(lines, fmt.Sprintf("  %-12s %s", sc.name, sc.figures))
 	}
@@ -125,13 +137,16 @@ func (s settings) wants(name string) bool {
 
 // run measures. A scenario that fails does not keep the others from being measured.
 func run(ctx context.Context, s settings) (err error) {
-	if s.wants(foldName) {
-		say("fold")
-		foldFigures()
+	var errs []error
+	for _, a := range asides {
+		if s.wants(a.name) {
+			say(a.name)
+			errs = append(errs, a.measure(ctx))
+		}
 	}
 	wanted := slices.DeleteFunc(slices.Clone(scenarios), func(sc scenario) bool { return !s.wants(sc.name) })
 	if len(wanted) == 0 {
-		return nil
+		return errors.Join(errs...)
 	}
 	f, err := fleet.Start(ctx, fleet.Config{Members: fleet.Members(s.members), Dir: s.dir, Progress: os.Stderr})
 	if err != nil {
@@ -143,7 +158,6 @@ func run(ctx context.Context, s settings) (err error) {
 		return err
 	}
 	defer b.watches.stop()
-	var errs []error
 	for _, sc := range wanted {
 		if err := sc.run(ctx, b); err != nil {
 			say("%s failed: %v", sc.name, err)

@@ -22,7 +22,7 @@ func TestChaos(t *testing.T) {
 	s := settings{
 		members: 4, spare: 1, brief: true, race: true, dir: os.Getenv("SYNCLINE_CHAOS_DIR"),
 		timings: timings{
-			lease: 6 * time.Second, renew: 4 * time.Second, retry: 800 * time.Millisecond, drain: time.Second,
+			lease: 6 * time.Second, renew: 4 * time.Second, retry: 800 * time.Millisecond,
 			slack: 8 * time.Second, // the race detector makes all ten times as slow
 		},
 	}

@@ -58,7 +58,6 @@ func parse(args []string) (settings, error) {
 	set.DurationVar(&s.timings.lease, "lease-duration", 15*time.Second, "of the managers")
 	set.DurationVar(&s.timings.renew, "renew-deadline", 10*time.Second, "of the managers")
 	set.DurationVar(&s.timings.retry, "retry-period", 2*time.Second, "of the managers")
-	set.DurationVar(&s.timings.drain, "drain-timeout", 2*time.Second, "of the managers")
 	set.DurationVar(&s.timings.slack, "slack", 5*time.Second, "what bounds allow for beside the managers' timings")
 	set.StringVar(&s.dir, "dir", ".chaos", "where the timeline, logs, audit logs and kubeconfigs stay")
 	only := set.String("only", "", "play some by name, separated by commas: "+catalogue())

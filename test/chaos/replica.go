@@ -63,7 +63,7 @@ func (s *stage) kill(r *replica) error {
 // terminate is SIGTERM. The replica has to end by itself.
 func (s *stage) terminate(r *replica) error {
 	s.timeline.note(r.Identity, "is told to end")
-	err := s.bury(r, r.Terminate(s.timings.drain+endLimit))
+	err := s.bury(r, r.Terminate(s.timings.lease+endLimit))
 	s.timeline.note(r.Identity, "has ended: %v", err)
 	return err
 }

@@ -23,18 +23,18 @@ type settings struct {
 
 // timings are those of the managers, and what bounds allow for beside them: for a claim, for a
 // new owner to connect to a member and look at it, on a machine with dozens of control planes.
-type timings struct{ lease, renew, retry, drain, slack time.Duration }
+type timings struct{ lease, renew, retry, slack time.Duration }
 
 // flags are the managers'.
 func (t timings) flags() []string {
 	return []string{
 		"--lease-duration=" + t.lease.String(), "--renew-deadline=" + t.renew.String(),
-		"--retry-period=" + t.retry.String(), "--drain-timeout=" + t.drain.String(),
+		"--retry-period=" + t.retry.String(),
 	}
 }
 
 const (
-	// startLimit bounds the start of managers, endLimit the end of one beyond the drain.
+	// startLimit bounds the start of managers, endLimit the end of one beyond the hand-over.
 	startLimit = 15 * time.Second
 	endLimit   = 15 * time.Second
 )
@@ -43,7 +43,7 @@ const (
 func (t timings) takeover() time.Duration { return t.lease + t.slack }
 
 // handover bounds it where the owner gives it back.
-func (t timings) handover() time.Duration { return t.drain + t.slack }
+func (t timings) handover() time.Duration { return t.retry + t.slack }
 
 // restart bounds it where no replica is left, and others are started.
 func (t timings) restart() time.Duration { return t.lease + startLimit + t.slack }

@@ -1,15 +1,11 @@
 package e2e
 
 import (
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/syncline-dev/syncline/test/install"
@@ -24,26 +20,13 @@ func TestTheManagersManifestsAreTaken(t *testing.T) {
 	if err != nil || len(files) < 2 {
 		t.Fatalf("%d files in deploy/manager: %v", len(files), err)
 	}
-	for _, path := range files {
-		file, err := os.Open(path)
+	for _, file := range files {
+		content, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer file.Close()
-		documents := yaml.NewYAMLOrJSONDecoder(file, 4096)
-		for {
-			object := &unstructured.Unstructured{}
-			err := documents.Decode(object)
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err == nil {
-				err = strict.Create(t.Context(), object)
-			}
-			if err != nil {
-				t.Errorf("%s: %v", path, err)
-				break
-			}
+		for _, object := range a.read(a.hub, string(content)) {
+			a.create(strict, object)
 		}
 	}
 }

@@ -16,7 +16,7 @@ const (
 	takeoverBound = leaseDuration + time.Second
 	// handoverBound is how long a hand-over does, when writes hang of which nobody knows whether
 	// the member works on them.
-	handoverBound = leaseDuration
+	handoverBound = leaseDuration + time.Second
 	// aftermath is how long calls and events are under way that left in bad weather.
 	aftermath = longestLatency + longestLag + time.Second
 	// writtenBound is how long an owner may fail to write to a member while some of its writes

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	logf.SetLogger(logr.Discard())
 	debug.SetGCPercent(-1) // schedules are many and small: there is little to keep
-	debug.SetMemoryLimit(512 << 20)
+	debug.SetMemoryLimit(2 << 30)
 	goleak.VerifyTestMain(m)
 }
 
