@@ -19,7 +19,8 @@ type Admission interface {
 	// Begin admits one write, or fails with ErrNotOwner. The write is sent with the context
 	// that it returns, which ends with ownership at the latest, with ErrNotOwner for its
 	// cause, and knows the write's epoch (WithEpoch). Begin is asked before every write, by
-	// many goroutines, and must not block.
+	// many goroutines, and must not block. A context that has an epoch already is admitted in
+	// that one alone: what was decided under an earlier ownership is not done under a later.
 	//
 	// Done is called once, when the write has ended. It was answered if the member has sent
 	// the head of a response, or if nothing was sent: of any other write nobody knows
@@ -30,7 +31,7 @@ type Admission interface {
 // epochKey is the key of a write's epoch in its context.
 type epochKey struct{}
 
-// WithEpoch returns a context for a write of an epoch of ownership.
+// WithEpoch returns a context for writes of an epoch of ownership.
 func WithEpoch(ctx context.Context, epoch int) context.Context {
 	return context.WithValue(ctx, epochKey{}, epoch)
 }

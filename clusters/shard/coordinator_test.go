@@ -189,6 +189,14 @@ func TestAdmissionFollowsTheTenure(t *testing.T) {
 		if epoch, _ := member.EpochOf(ctx); err != nil || epoch != 7 {
 			t.Fatalf("epoch %d, %v", epoch, err)
 		}
+		if _, _, err := admission.Begin(member.WithEpoch(t.Context(), 6)); !errors.Is(err, member.ErrNotOwner) {
+			t.Errorf("what was decided in epoch 6 is done in epoch 7: %v", err)
+		}
+		if _, done, err := admission.Begin(member.WithEpoch(t.Context(), 7)); err != nil {
+			t.Errorf("what was decided in this epoch is refused: %v", err)
+		} else {
+			done(true)
+		}
 		time.Sleep(10*time.Second - time.Nanosecond)
 		if ctx.Err() != nil {
 			t.Error("the write ended early")

@@ -12,6 +12,7 @@ import (
 )
 
 var (
+	errEarlier = fmt.Errorf("%w: its shard was held, lost and taken again since the write was decided on", member.ErrNotOwner)
 	errNotHeld = fmt.Errorf("%w: another replica holds its shard, or none", member.ErrNotOwner)
 	errEnded   = fmt.Errorf("%w: its shard ceased to be held while the write was under way", member.ErrNotOwner)
 )
@@ -56,6 +57,9 @@ func newTenure(o Ownership, until time.Time, clock clock.PassiveClock, drained f
 
 // begin is Admission.Begin.
 func (t *tenure) begin(ctx context.Context) (context.Context, func(answered bool), error) {
+	if epoch, bound := member.EpochOf(ctx); bound && epoch != t.Epoch {
+		return nil, nil, errEarlier
+	}
 	before, now := time.Now(), t.clock.Now() // in this order: a stop in between shortens the write's time
 	ctx, cancel := context.WithCancelCause(member.WithEpoch(ctx, t.Epoch))
 	w := &write{cancel: cancel}

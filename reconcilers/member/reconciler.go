@@ -78,7 +78,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req mcreconcile.Request) (re
 		r.ledger.close(key) // of no use to anybody, and old if the member is ours again
 		return reconcile.Result{}, nil
 	}
-	result, err := r.pass(ctx, key, owner)
+	result, err := r.pass(member.WithEpoch(ctx, owner.Epoch), key, owner)
 	if errors.Is(err, member.ErrNotOwner) {
 		return reconcile.Result{}, nil // the rest is the next owner's; if that is us, we shall be called
 	}
