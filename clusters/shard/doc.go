@@ -28,8 +28,9 @@
 // balanced loads no function of the live replicas alone can do that.
 //
 // The epoch of a tenure is its Lease's leaseTransitions. It exceeds every epoch that any Lease
-// knows of: those of replicas say which was the highest that they saw. So epochs grow even
-// where people delete Leases, unless they delete all that knew while no replica runs.
+// knows of: those of replicas say which was the highest that they saw, and who leaves writes it
+// into the record. So epochs grow even where people delete Leases or set them back, unless
+// they do that to all that knew while no replica runs.
 //
 // # How it is used
 //

@@ -44,7 +44,8 @@ const (
 	// Lease of a replica what that one has.
 	shardsAnnotation = "syncline.dev/shards"
 	weightAnnotation = "syncline.dev/weight"
-	// epochAnnotation is the highest epoch that the replica has seen.
+	// epochAnnotation is the highest epoch that the replica has seen; in the record, that one
+	// which has left had seen.
 	epochAnnotation = "syncline.dev/epoch"
 	// releasedAnnotation is the epoch in which the Lease's holder stopped writing and gave it
 	// back. A holder that is merely missing proves nothing: a person may have removed it.

@@ -142,7 +142,7 @@ func (m *machine) stop(now time.Time) {
 
 // stopped reports whether that is done.
 func (m *machine) stopped() bool {
-	if !m.stopping || m.membership.busy || m.membership.holder() == m.identity {
+	if !m.stopping || m.record.busy || m.owesRecord() || m.membership.busy || m.membership.holder() == m.identity {
 		return false
 	}
 	for _, s := range m.shards {

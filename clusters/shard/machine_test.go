@@ -251,6 +251,9 @@ func TestACleanStop(t *testing.T) {
 			t.Errorf("shard %d is left to %s", shard, holder)
 		}
 	}
+	if got := s.leases[recordName].Annotations; got[epochAnnotation] != "2" || got[shardsAnnotation] != "2" {
+		t.Errorf("the record says %v, want 2 shards and epoch 2", got)
+	}
 }
 
 func TestTheNumberOfShardsMustAgree(t *testing.T) {

@@ -42,7 +42,8 @@ func (m *machine) watchPeers(now time.Time) {
 }
 
 // keepRecord finds out whether the hub and this replica agree on the number of shards, and
-// writes it down where nobody has.
+// writes it down where nobody has. Who leaves also writes down which epochs have been: all
+// others that know may be gone by the time that a person sets a Lease back.
 func (m *machine) keepRecord(now time.Time) {
 	r := &m.record
 	other := m.otherCount()
@@ -55,11 +56,18 @@ func (m *machine) keepRecord(now time.Time) {
 			"to change it, stop all replicas and delete that Lease", ErrShardCount, m.cfg.Shards, recordName, other)
 	case r.lease != nil:
 		m.refusal, m.agreed = nil, true
-	case !m.stopping && m.callable(now, r):
+	}
+	if other == 0 && (r.lease == nil && !m.stopping || m.owesRecord()) && m.callable(now, r) {
 		m.write(now, r, term{kind: kindRecord, annotations: map[string]string{
 			shardsAnnotation: strconv.Itoa(m.cfg.Shards),
+			epochAnnotation:  strconv.Itoa(m.highest),
 		}})
 	}
+}
+
+// owesRecord reports whether this replica leaves and has not yet written down what it knows.
+func (m *machine) owesRecord() bool {
+	return m.stopping && m.agreed && m.refusal == nil && m.record.lease != nil && m.record.number(epochAnnotation) < m.highest
 }
 
 // admitted reports whether this replica may own anything.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
@@ -25,21 +26,21 @@ func (r *Reconciler) ownerOf(snap *snapshot) *v1alpha1.MemberOwner {
 // laterEpoch is an epoch in which the member was owned and which ours does not exceed; 0 if
 // there is none. No Lease can tell of it any more: people have deleted them, or another
 // number of shards has put the member into another shard.
-func (s *snapshot) laterEpoch() int {
-	latest := 0
-	for _, binding := range s.bindings() {
-		if binding != nil && int(binding.Status.Epoch) > s.owner.Epoch {
-			latest = max(latest, int(binding.Status.Epoch))
+func (r *Reconciler) laterEpoch(snap *snapshot) int {
+	latest := int64(0)
+	for _, binding := range snap.bindings() {
+		if binding != nil && binding.Status.Epoch > int64(snap.owner.Epoch) {
+			latest = max(latest, binding.Status.Epoch)
 		}
 	}
-	if s.member == nil || s.member.Status.Owner == nil {
-		return latest
+	if snap.member == nil || snap.member.Status.Owner == nil {
+		return int(latest)
 	}
-	last := s.member.Status.Owner
-	if epoch := int(last.Epoch); epoch > s.owner.Epoch || epoch == s.owner.Epoch && int(last.Shard) != s.owner.Shard {
-		latest = max(latest, epoch)
+	ours, last := r.ownerOf(snap), snap.member.Status.Owner
+	if last.Epoch > ours.Epoch || last.Epoch == ours.Epoch && !equality.Semantic.DeepEqual(last, ours) {
+		latest = max(latest, last.Epoch)
 	}
-	return latest
+	return int(latest)
 }
 
 // mayStillWrite fails once the ownership of a pass has ended: what it would say of the member

@@ -92,7 +92,7 @@ func (r *Reconciler) pass(ctx context.Context, key types.NamespacedName, owner s
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if epoch := snap.laterEpoch(); epoch > 0 {
+	if epoch := r.laterEpoch(snap); epoch > 0 {
 		r.Ownership.Surpass(owner.Shard, epoch)
 		return reconcile.Result{}, nil
 	}
