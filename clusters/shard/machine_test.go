@@ -251,8 +251,8 @@ func TestACleanStop(t *testing.T) {
 			t.Errorf("shard %d is left to %s", shard, holder)
 		}
 	}
-	if got := s.leases[recordName].Annotations; got[epochAnnotation] != "2" || got[shardsAnnotation] != "2" {
-		t.Errorf("the record says %v, want 2 shards and epoch 2", got)
+	if got := s.leases[recordName].Annotations; got[epochAnnotation] != strconv.Itoa(s.m.highest) || got[shardsAnnotation] != "2" {
+		t.Errorf("the record says %v, want 2 shards and epoch %d", got, s.m.highest)
 	}
 }
 
