@@ -31,15 +31,15 @@ const (
 var calm = weather{latency: 20 * time.Millisecond, lag: 20 * time.Millisecond}
 
 // newSchedule draws the size of the world. Most are small: they are quick, and few replicas on
-// few shards get into each other's way as many do. One in 5,000 has 20 replicas and 1,000
+// few shards get into each other's way as many do. One in 10,000 has 20 replicas and 1,000
 // members.
 func newSchedule(seed uint64) *schedule {
 	random := rand.New(rand.NewPCG(seed, 0))
 	most, shards, members := 2+random.IntN(2), 2+random.IntN(4), 3+random.IntN(4)
-	switch n := random.IntN(5000); {
+	switch n := random.IntN(10000); {
 	case n == 0:
 		most, shards, members = 20, 64, 1000
-	case n < 30:
+	case n < 40:
 		most, shards, members = 4+random.IntN(7), 8+random.IntN(24), 20+random.IntN(30)
 	}
 	s := &schedule{
