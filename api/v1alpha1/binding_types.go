@@ -42,6 +42,15 @@ type LayerBindingStatus struct {
 	// layerGeneration is the layer's generation that the verdict is about.
 	// +optional
 	LayerGeneration int64 `json:"layerGeneration,omitempty"`
+	// phase is how far the layer has come on the member.
+	// +optional
+	Phase Phase `json:"phase,omitempty"`
+	// wait is for the revision that the member should have, until it has converged.
+	// +optional
+	Wait *Wait `json:"wait,omitempty"`
+	// goodRevision is the revision that converged last on the member.
+	// +optional
+	GoodRevision string `json:"goodRevision,omitempty"`
 	// state is the verdict.
 	// +optional
 	State State `json:"state,omitempty"`
@@ -156,6 +165,8 @@ type YieldedField struct {
 // +kubebuilder:printcolumn:name="Revision",type=string,JSONPath=`.status.revision`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.ready`
 // +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.state`
+// +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
+// +kubebuilder:printcolumn:name="Outcome",type=string,JSONPath=`.status.wait.outcome`,priority=1
 // +kubebuilder:printcolumn:name="Since",type=date,JSONPath=`.status.since`
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.message`
 type LayerBinding struct {

@@ -55,6 +55,30 @@ type LayerSpec struct {
 	// +optional
 	Patches []Patch `json:"patches,omitempty"`
 
+	// when is CEL over a member's facts: the layer applies only to members of which it is true.
+	// It knows "cluster" (name, namespace, labels, version), "kinds" (what the member serves,
+	// as "apps/v1/Deployment") and "nodes" (name, labels and capacity of each). While the facts
+	// are not known a member keeps what it has.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=4096
+	// +optional
+	When string `json:"when,omitempty"`
+
+	// consistency says whether layers above wait on a member until this one has converged
+	// there. Eventual, the default, lets them go on; Strict has them wait.
+	// +optional
+	Consistency Consistency `json:"consistency,omitempty"`
+
+	// approval says who lets a new revision go to members. Automatic, the default, does so at
+	// once; with Manual it waits for "synclinectl approve".
+	// +optional
+	Approval Approval `json:"approval,omitempty"`
+
+	// convergence says what converged means, by when, and what happens otherwise. It takes
+	// effect at once and makes no new revision.
+	// +optional
+	Convergence ConvergencePolicy `json:"convergence,omitempty,omitzero"`
+
 	// sync says how the layer's objects are kept on members. It takes effect at once and
 	// makes no new revision.
 	// +optional
@@ -288,6 +312,19 @@ type LayerStatus struct {
 	// revisionNumber counts the layer's revisions.
 	// +optional
 	RevisionNumber int64 `json:"revisionNumber,omitempty"`
+	// approved is the revision that was last approved; of a layer whose approval is Manual,
+	// members are given this one.
+	// +optional
+	Approved *RevisionChoice `json:"approved,omitempty"`
+	// rolledBack is what a person chose instead of the newest revision; a newer one ends it.
+	// +optional
+	RolledBack *Rollback `json:"rolledBack,omitempty"`
+	// heldBy names what keeps new revisions of the layer from members, as in
+	// "StateAssertion one-ca".
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=set
+	// +optional
+	HeldBy []string `json:"heldBy,omitempty"`
 	// state is the worst state of the layer on any member.
 	// +optional
 	State State `json:"state,omitempty"`
@@ -314,6 +351,28 @@ type LayerStatus struct {
 	// +listMapKey=type
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// RevisionChoice is a revision that a person chose.
+type RevisionChoice struct {
+	// revision that was chosen.
+	// +required
+	Revision string `json:"revision"`
+	// by is who chose it, as the hub knew the person.
+	// +kubebuilder:validation:MaxLength=256
+	// +optional
+	By string `json:"by,omitempty"`
+	// at is when the hub heard of it.
+	// +required
+	At metav1.Time `json:"at"`
+}
+
+// Rollback is a person's choice of an earlier revision.
+type Rollback struct {
+	RevisionChoice `json:",inline"`
+	// from is the newest revision then. The choice counts only while that is the newest.
+	// +required
+	From string `json:"from"`
 }
 
 // MemberCounts counts members by the state of a layer on them.

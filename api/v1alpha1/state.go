@@ -59,6 +59,11 @@ const (
 	LabelHub = "syncline.dev/hub"
 	// AnnotationLayer names the home layer of an object on a member.
 	AnnotationLayer = "syncline.dev/layer"
+	// AnnotationApproved on a layer names the revision that a person approves, and
+	// AnnotationRollback the earlier revision that a person chooses instead of the newest, as in
+	// "web-5f3c9a2b10 by alice".
+	AnnotationApproved = "syncline.dev/approve"
+	AnnotationRollback = "syncline.dev/rollback"
 	// LabelMember is the (shortened) name of the member that a binding is for.
 	LabelMember = "syncline.dev/member"
 	// LabelLayer is the hashed identity of the layer that a binding or revision is for.
