@@ -233,10 +233,14 @@ type Wait struct {
 	// started is when the member was given the revision; absent until then.
 	// +optional
 	Started *metav1.Time `json:"started,omitempty"`
-	// pendingAt is when people are told that it takes its time, timeoutAt is the deadline. Both
-	// move on while the clock stands still.
+	// pendingAt is when people are told that it takes its time. It moves on while the clock
+	// stands still, as does timeoutAt.
 	// +optional
 	PendingAt *metav1.Time `json:"pendingAt,omitempty"`
+	// slow says that people have been told.
+	// +optional
+	Slow bool `json:"slow,omitempty"`
+	// timeoutAt is the deadline.
 	// +optional
 	TimeoutAt *metav1.Time `json:"timeoutAt,omitempty"`
 	// stoppedAt is since when the clock stands still; absent while it runs.
@@ -245,9 +249,10 @@ type Wait struct {
 	// attempt counts how often the member was given the revision.
 	// +optional
 	Attempt int32 `json:"attempt,omitempty"`
-	// outcome is what was done when the deadline had passed, outcomeAt when.
+	// outcome is what was done when the deadline had passed.
 	// +optional
 	Outcome Outcome `json:"outcome,omitempty"`
+	// outcomeAt is when that was done.
 	// +optional
 	OutcomeAt *metav1.Time `json:"outcomeAt,omitempty"`
 	// cause names what held the revision then.

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/federation/convergence"
 	"github.com/syncline-dev/syncline/federation/layer"
 	"github.com/syncline-dev/syncline/federation/object"
 	"github.com/syncline-dev/syncline/federation/rollout"
@@ -129,6 +130,9 @@ func (o *foldOptions) memberOf(files *hubFiles) (*v1alpha1.MemberCluster, error)
 	return m, nil
 }
 
+// inFiles is the one revision of a layer in files.
+const inFiles = "in-files"
+
 // stack is the member's stack.
 func (o *foldOptions) stack(ctx context.Context, files *hubFiles, member *v1alpha1.MemberCluster) (layer.Stack, error) {
 	var placed []stack.Placed
@@ -150,7 +154,7 @@ func (o *foldOptions) stack(ctx context.Context, files *hubFiles, member *v1alph
 		if err != nil {
 			return nil, err
 		}
-		placed = append(placed, stack.Placed{Layer: l, Content: content.Whole()})
+		placed = append(placed, stack.Placed{Layer: l, Choice: convergence.Choice{Given: inFiles}, Content: content.Whole()})
 	}
 	if len(placed) == 0 {
 		return nil, errors.New("none of the layers in the files reaches the member: see --labels and --namespace")

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/federation/expression"
 	"github.com/syncline-dev/syncline/federation/object"
 )
 
@@ -33,6 +34,20 @@ type Observation struct {
 	Objects []Object
 	// Problems are those of which the layer is to blame, whatever the home of the object.
 	Problems []object.Problem
+	// MinHealthyPercent is how many of the objects must be healthy once all are written and seen;
+	// 0 is 100.
+	MinHealthyPercent int32
+	// Assertions are what became of those of the layer. They count once the objects have
+	// converged.
+	Assertions []Assertion
+}
+
+// Assertion is what became of an assertion.
+type Assertion struct {
+	Name string
+	// Answer says whether it holds; Message why it does not, or why that is unknown.
+	Answer  expression.Answer
+	Message string
 }
 
 // Object is what is known of one object.
@@ -44,6 +59,9 @@ type Object struct {
 	Waits string
 	// Seen says that what was last seen is at least as new as what was last written.
 	Seen bool
+	// OutOfSight says that the member was away, and that what it has of the object's kind now is
+	// not known yet.
+	OutOfSight bool
 	// Drifted says that others have changed what is ours, and that it is not mended yet.
 	Drifted bool
 	// Health of what was last seen. An object whose controller has not seen its newest
@@ -56,8 +74,11 @@ type Object struct {
 
 // converged says whether the object counts.
 func (o Object) converged() bool {
-	return o.Problem == nil && o.Applied && o.Seen && !o.Drifted && o.Health.Status == object.Current
+	return o.reached() && o.Health.Status == object.Current
 }
+
+// reached says whether the object is on the member as wanted, healthy or not.
+func (o Object) reached() bool { return o.Problem == nil && o.Applied && o.Seen && !o.Drifted }
 
 // Verdict is the judgement on one layer on one member.
 type Verdict struct {
@@ -75,6 +96,8 @@ type Verdict struct {
 	Objects, Healthy, Drift int32
 	// Problems, the worst first, are at most MaxProblems.
 	Problems []v1alpha1.Problem
+	// Written says that every object has been written, and Blind that some are out of sight.
+	Written, Blind bool
 }
 
 // String is the state and what holds it.
@@ -99,6 +122,12 @@ const (
 	ReasonFailed      = "ObjectFailed"
 	ReasonPaused      = "Paused"
 	ReasonUnreachable = "Unreachable"
+	// ReasonNotApplicable: the layer does not apply to the member.
+	ReasonNotApplicable = "NotApplicable"
+	// ReasonAssertionFailed: the objects have converged, and an assertion is false.
+	ReasonAssertionFailed = "AssertionFailed"
+	// ReasonAssertionUnknown: whether an assertion holds cannot be told.
+	ReasonAssertionUnknown = "AssertionUnknown"
 )
 
 // Judge judges an observation. The order of its objects and problems does not matter.
@@ -113,7 +142,10 @@ func Judge(o Observation) Verdict {
 		v.State, v.Reason, v.Message = v1alpha1.StateUnknown, ReasonUnreachable, lastSeen(o.LastSeen)
 		return v
 	}
+	v.Written = true
 	for _, obj := range o.Objects {
+		v.Written = v.Written && obj.Applied
+		v.Blind = v.Blind || obj.OutOfSight
 		if obj.converged() {
 			v.Healthy++
 		}
@@ -126,13 +158,39 @@ func Judge(o Observation) Verdict {
 		return v
 	}
 	worst := finding{state: v1alpha1.StateConverged, reason: ReasonConverged}
-	for _, f := range findings(o) {
+	for _, f := range findings(o, enough(o, v.Healthy)) {
 		if compareFindings(f, worst) < 0 {
 			worst = f
 		}
 	}
+	if worst.state == v1alpha1.StateConverged {
+		worst = ofAssertions(o.Assertions, worst)
+	}
 	v.State, v.Reason, v.Message = worst.state, worst.reason, Shorten(worst.message, 1024)
 	return v
+}
+
+// enough says whether so many healthy objects are as many as are asked for.
+func enough(o Observation, healthy int32) bool {
+	return o.MinHealthyPercent > 0 && int64(healthy)*100 >= int64(o.MinHealthyPercent)*int64(len(o.Objects))
+}
+
+// ofAssertions is the first assertion that does not hold, a false one before one that is
+// unknown; otherwise what was found before.
+func ofAssertions(assertions []Assertion, before finding) finding {
+	worst := before
+	for _, a := range assertions {
+		message := "assertion " + a.Name + ": " + a.Message
+		switch a.Answer {
+		case expression.False:
+			return finding{v1alpha1.StateProgressing, ReasonAssertionFailed, message}
+		case expression.Unknown:
+			if worst == before {
+				worst = finding{v1alpha1.StateProgressing, ReasonAssertionUnknown, message}
+			}
+		}
+	}
+	return worst
 }
 
 func lastSeen(t metav1.Time) string {
@@ -142,13 +200,17 @@ func lastSeen(t metav1.Time) string {
 	return "the member was last seen at " + t.UTC().Format(time.RFC3339)
 }
 
-// findings are all statements of an observation, in no order.
-func findings(o Observation) []finding {
+// findings are all statements of an observation, in no order. Where enough objects are healthy,
+// others need not be.
+func findings(o Observation, enough bool) []finding {
 	var all []finding
 	for _, p := range o.Problems {
 		all = append(all, ofProblem(p))
 	}
 	for _, obj := range o.Objects {
+		if enough && obj.reached() {
+			continue
+		}
 		if f, ok := ofObject(obj, o.Paused); ok {
 			all = append(all, f)
 		}

@@ -43,7 +43,7 @@ func standingOf(l v1alpha1.Layered, m *v1alpha1.MemberCluster, b *v1alpha1.Layer
 		s.message = "waits for its first verdict"
 	case b.Status.State == v1alpha1.StateUnknown:
 		s.state, s.message = v1alpha1.StateUnknown, b.Status.Message
-	case b.Status.Revision != wanted:
+	case about(b) != wanted:
 		s.message = "waits for revision " + wanted
 	case b.Status.LayerGeneration < l.GetGeneration():
 		s.message = "waits for a verdict on the layer's newest generation"
@@ -54,6 +54,15 @@ func standingOf(l v1alpha1.Layered, m *v1alpha1.MemberCluster, b *v1alpha1.Layer
 		s.since = b.Status.Since
 	}
 	return s
+}
+
+// about is the revision that a binding's verdict is about: the one that the member should have,
+// be it given to the member or not.
+func about(b *v1alpha1.LayerBinding) string {
+	if wait := b.Status.Wait; wait != nil {
+		return wait.Revision
+	}
+	return b.Status.Revision
 }
 
 // unseen says whether the member cannot be seen, and why: nobody looks at one that has no

@@ -78,6 +78,7 @@ func (r *Reconciler) newBinding(ctx context.Context, snap *snapshot, of v1alpha1
 	}
 	return r.writeBinding(ctx, snap, binding, func(status *v1alpha1.LayerBindingStatus) error {
 		status.Inventory, status.InventoryData, status.MemberUID = known.Inventory, known.InventoryData, known.MemberUID
+		status.Revision, status.GoodRevision, status.Wait, status.Phase = known.Revision, known.GoodRevision, known.Wait, known.Phase
 		return nil
 	})
 }

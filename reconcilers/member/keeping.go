@@ -24,6 +24,10 @@ type keeping struct {
 	departing, deserted bool
 	// emptied: the layer is on the member and holds nothing any more.
 	emptied bool
+	// rolledBack: the layer was returned to an earlier revision. What the later one made goes.
+	rolledBack bool
+	// undecided: the member is given no revision of the layer yet, and nothing of it is removed.
+	undecided bool
 }
 
 // keepings are those of all layers that have or had a part in the member.
@@ -34,7 +38,14 @@ func (s *snapshot) keepings() keepings {
 	for i := range s.placed {
 		p := &s.placed[i]
 		k := keepingOf(p.Layer)
-		k.emptied = p.Content.Empty()
+		switch {
+		case p.Excluded != "":
+			k.departing = true
+		case p.Given == "":
+			k.undecided = true
+		default:
+			k.emptied, k.rolledBack = p.Content.Empty(), p.Given != p.Wanted && p.Barrier == nil
+		}
 		all[p.Ref()] = k
 	}
 	for _, d := range s.leaving {

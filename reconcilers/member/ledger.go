@@ -11,6 +11,7 @@ import (
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
 	"github.com/syncline-dev/syncline/clusters/member"
+	"github.com/syncline-dev/syncline/federation/layer"
 	"github.com/syncline-dev/syncline/federation/object"
 )
 
@@ -31,6 +32,8 @@ type pages struct {
 	drifts map[object.ID]drift
 	// contests are the changes by others that were mended lately.
 	contests map[object.ID]contest
+	// again are the layers whose objects are all to be sent once more.
+	again map[layer.Ref]bool
 }
 
 // drift is what was found when an object was last read.
@@ -73,7 +76,7 @@ func (r refusal) lasting() bool { return r.terminal || r.attempts > 3 }
 func newPages() *pages {
 	return &pages{
 		written: map[string]*v1alpha1.LayerBinding{}, refused: map[object.ID]refusal{},
-		drifts: map[object.ID]drift{}, contests: map[object.ID]contest{},
+		drifts: map[object.ID]drift{}, contests: map[object.ID]contest{}, again: map[layer.Ref]bool{},
 	}
 }
 

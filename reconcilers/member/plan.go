@@ -128,6 +128,8 @@ func (p *planner) step(w wanted) step {
 		s.why, s.drifted, s.look = "changed by others", true, true
 	case s.overruled():
 		s.why = "overruled by the member"
+	case p.pages.again[w.Home]:
+		s.why = "tried again"
 	case len(s.entry.Yielded) > 0 && s.keeping.conflicts() != v1alpha1.ConflictYield:
 		s.why = "yields no longer"
 	default:
@@ -157,7 +159,7 @@ func (p *planner) inform(s *step, version string) {
 // holds says whether what the step tries was refused and its time has not come. What was
 // overruled, and has been changed by others since, is another matter.
 func (p *planner) holds(s *step) bool {
-	if s.overruled() && s.drifted {
+	if s.overruled() && s.drifted || p.pages.again[s.object.Home] {
 		return false
 	}
 	return p.pages.holds(s.object.ID, s.attempt(), p.now)

@@ -213,6 +213,7 @@ func (r *Reconciler) serve(ctx context.Context, p *pass) error {
 		executor.bring(ctx, p.plan.steps, &p.report)
 	}
 	executor.remove(ctx, p.plan.removals, &p.report)
+	clear(p.pages.again)
 	r.logOutcome(ctx, p)
 	return nil
 }

@@ -29,17 +29,18 @@ func (r *Reconciler) record(ctx context.Context, p *pass) error {
 	slices.SortStableFunc(placed, func(a, b stack.Placed) int { return gain(b) - gain(a) })
 	converged := 0
 	for i := range placed {
-		verdict := convergence.Judge(p.observe(&placed[i]))
-		if verdict.State == v1alpha1.StateConverged {
+		conclusion := p.judge(&placed[i])
+		if conclusion.progress.State == v1alpha1.StateConverged {
 			converged++
 		}
 		written, err := r.writeBinding(ctx, p.snapshot, placed[i].Binding, func(status *v1alpha1.LayerBindingStatus) error {
-			*status = convergence.Record(*status, verdict, placed[i].Binding.Generation, metav1.NewTime(p.now))
+			*status = convergence.Record(*status, conclusion.verdict, conclusion.progress, placed[i].Binding.Generation, metav1.NewTime(p.now))
 			return p.list(status, placed[i].Ref(), after[placed[i].Ref()])
 		})
 		if err != nil {
 			return err
 		}
+		r.conclude(ctx, p, &placed[i], conclusion)
 		placed[i].Binding = written
 	}
 	if err := r.recordLeaving(ctx, p, after); err != nil {
@@ -84,7 +85,7 @@ func (r *Reconciler) recordDeparture(ctx context.Context, p *pass, d departure, 
 	}
 	verdict := convergence.Judge(p.observeLeaving(d.binding))
 	_, err := r.writeBinding(ctx, p.snapshot, d.binding, func(status *v1alpha1.LayerBindingStatus) error {
-		*status = convergence.Record(*status, verdict, d.binding.Generation, metav1.NewTime(p.now))
+		*status = convergence.Record(*status, verdict, convergence.Leaving(*status, verdict), d.binding.Generation, metav1.NewTime(p.now))
 		return p.list(status, refOf(d.binding), left)
 	})
 	return err
@@ -116,7 +117,7 @@ func (p *pass) inventories() lists {
 // observe is what the pass knows of one layer on the member.
 func (p *pass) observe(placed *stack.Placed) convergence.Observation {
 	o := p.observation()
-	o.Revision = placed.Revision
+	o.Revision = placed.Given
 	o.LayerGeneration = placed.Layer.LayerStatus().ObservedGeneration
 	for _, s := range p.plan.steps {
 		// A layer that holds a part of an object is in effect only when the object is.
@@ -202,6 +203,7 @@ func (p *pass) observeStep(s *step) convergence.Object {
 	}
 	if problem := p.connection.member.WatchProblem(id.GroupKind()); problem != nil {
 		if outOfSight(problem) {
+			o.OutOfSight = true
 			return o // what was seen is old, and a moment from now we shall know
 		}
 		if o.Problem == nil && s.verb == keep {

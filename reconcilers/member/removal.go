@@ -74,6 +74,8 @@ func (p *planner) removal(id object.ID, listed held, incomplete []layer.Ref) rem
 	switch {
 	case visible && seen.Deleting:
 		r.verb, r.why = wait, "being deleted on the member"
+	case p.keepings[r.home].undecided:
+		r.verb, r.why = hold, "the member is given no revision of the layer yet"
 	case p.pages.holds(id, removing, p.now):
 		r.verb, r.why = hold, "refused by the member"
 	case p.keepings[r.home].orphans(id):
@@ -98,7 +100,7 @@ func (p *planner) bar(home layer.Ref, going, listed int) (object.Problem, bool) 
 		problem.Reason = reasonEmptied
 		problem.Detail = fmt.Sprintf("the layer holds no objects any more, and %d of it are still on the member: "+
 			"mend it, or let them go by sync.allowEmpty or by deleting the layer", going)
-	case !k.departing && !k.emptied && going > limit:
+	case !k.departing && !k.emptied && !k.rolledBack && going > limit:
 		problem.Reason, problem.Path = reasonPruneLimit, "spec.sync.pruneLimit"
 		problem.Detail = fmt.Sprintf("the layer no longer holds %d of the %d objects that it has on the member, more than the limit of %d: "+
 			"mend it, or let them go by a limit of %d", going, listed, limit, going)

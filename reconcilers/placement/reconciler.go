@@ -145,9 +145,19 @@ func (r *Reconciler) collect(ctx context.Context, layer v1alpha1.Layered) error 
 	if err != nil {
 		return err
 	}
-	inUse := map[string]bool{layer.LayerStatus().Revision: true}
+	status := layer.LayerStatus()
+	inUse := map[string]bool{status.Revision: true}
+	if status.Approved != nil {
+		inUse[status.Approved.Revision] = true
+	}
+	if status.RolledBack != nil {
+		inUse[status.RolledBack.Revision] = true
+	}
 	for _, binding := range bindings {
-		inUse[binding.Status.Revision] = true
+		inUse[binding.Status.Revision], inUse[binding.Status.GoodRevision] = true, true
+		if wait := binding.Status.Wait; wait != nil {
+			inUse[wait.Revision] = true
+		}
 	}
 	limit := int(ptr.Deref(layer.LayerSpec().RevisionHistoryLimit, defaultHistory))
 	return r.Revisions.Collect(ctx, layer, limit, func(name string) bool { return inUse[name] })

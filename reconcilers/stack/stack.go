@@ -3,8 +3,10 @@ package stack
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/federation/convergence"
 	"github.com/syncline-dev/syncline/federation/layer"
 	"github.com/syncline-dev/syncline/federation/rollout"
 	"github.com/syncline-dev/syncline/federation/source"
@@ -22,9 +24,11 @@ type Bindings map[v1alpha1.LayerReference]*v1alpha1.LayerBinding
 
 // Placed is one layer on a member.
 type Placed struct {
-	Layer    v1alpha1.Layered
-	Revision string
-	Content  source.Content
+	Layer v1alpha1.Layered
+	// Choice says which revision the member is given, and which it should have.
+	convergence.Choice
+	// Content is that of the given revision; nothing where there is none.
+	Content source.Content
 	// Binding is nil until the layer's first pass on the member.
 	Binding *v1alpha1.LayerBinding
 }
@@ -32,47 +36,75 @@ type Placed struct {
 // Ref names the layer as folds do.
 func (p *Placed) Ref() layer.Ref { return layer.RefOf(p.Layer) }
 
-// On finds the layers on a member among those within its reach, in their order. A layer
-// that is being deleted is on no member. One whose selector cannot be read moves nobody:
-// who has it keeps it. One whose status was lost stays in the revision that the member has.
+// Status is that of the binding, or a new one's.
+func (p *Placed) Status() v1alpha1.LayerBindingStatus {
+	if p.Binding == nil {
+		return v1alpha1.LayerBindingStatus{}
+	}
+	return p.Binding.Status
+}
+
+// On finds the layers on a member among those within its reach, in their order, each in the
+// revision that the member is given. A layer that is being deleted is on no member. One whose
+// selector cannot be read moves nobody: who has it keeps it. One whose status was lost stays in
+// the revision that the member has.
 func On(ctx context.Context, member *v1alpha1.MemberCluster, within []v1alpha1.Layered, bindings Bindings, revisions Revisions) ([]Placed, error) {
 	var all []Placed
 	for _, candidate := range within {
 		if !candidate.GetDeletionTimestamp().IsZero() {
 			continue
 		}
-		binding := bindings[hub.ReferenceTo(candidate)]
+		p := Placed{Layer: candidate, Binding: bindings[hub.ReferenceTo(candidate)]}
 		selected, err := rollout.Selects(candidate, member)
 		if err != nil {
-			selected = binding != nil
+			selected = p.Binding != nil
 		}
-		revision := cmp.Or(rollout.Wanted(candidate, member), had(binding))
-		if !selected || revision == "" {
-			continue
+		p.Wanted = cmp.Or(rollout.Wanted(candidate, member), p.Status().Revision)
+		if selected && p.Wanted != "" {
+			all = append(all, p)
 		}
-		content, err := revisions.Load(ctx, candidate, revision)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, Placed{Layer: candidate, Revision: revision, Content: content, Binding: binding})
 	}
-	return all, nil
+	return all, choose(ctx, all, revisions)
 }
 
-func had(binding *v1alpha1.LayerBinding) string {
-	if binding == nil {
-		return ""
+// choose decides, bottom to top, which revision of each layer the member is given: what stands
+// above a Strict layer waits for it.
+func choose(ctx context.Context, all []Placed, revisions Revisions) error {
+	slices.SortStableFunc(all, func(a, b Placed) int {
+		return layer.Compare(a.Layer.LayerSpec().Order, a.Ref(), b.Layer.LayerSpec().Order, b.Ref())
+	})
+	var strict *Placed
+	for i := range all {
+		p := &all[i]
+		barrier := rollout.Barrier(p.Layer, p.Wanted)
+		if strict != nil {
+			barrier = cmp.Or(barrier, rollout.Behind(strict.Layer, p.Wanted))
+		}
+		p.Choice = convergence.Choose(p.Wanted, p.Status(), barrier)
+		if p.Given != "" {
+			var err error
+			if p.Content, err = revisions.Load(ctx, p.Layer, p.Given); err != nil {
+				return err
+			}
+		}
+		isStrict := p.Layer.LayerSpec().Consistency == v1alpha1.ConsistencyStrict
+		if strict == nil && isStrict && !convergence.Settled(p.Choice, p.Status()) {
+			strict = p
+		}
 	}
-	return binding.Status.Revision
+	return nil
 }
 
-// Of is the stack that placed layers make.
+// Of is the stack that placed layers make: those of which the member is given something.
 func Of(placed []Placed) layer.Stack {
 	layers := make([]layer.Layer, 0, len(placed))
 	for i := range placed {
 		p := &placed[i]
+		if p.Given == "" {
+			continue
+		}
 		layers = append(layers, layer.Layer{
-			Ref: p.Ref(), Revision: p.Revision, Content: p.Content,
+			Ref: p.Ref(), Revision: p.Given, Content: p.Content,
 			Ignore: p.Layer.LayerSpec().Sync.Ignore,
 		})
 	}

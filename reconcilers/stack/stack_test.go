@@ -73,7 +73,7 @@ func TestOn(t *testing.T) {
 			}
 			got := ""
 			if len(placed) > 0 {
-				got = placed[0].Revision
+				got = placed[0].Given
 			}
 			if diff := cmp.Diff(row.want, got); diff != "" {
 				t.Error(diff)
