@@ -59,15 +59,22 @@ const (
 	LabelHub = "syncline.dev/hub"
 	// AnnotationLayer names the home layer of an object on a member.
 	AnnotationLayer = "syncline.dev/layer"
-	// AnnotationApproved on a layer names the revision that a person approves, and
-	// AnnotationRollback the earlier revision that a person chooses instead of the newest, as in
+	// AnnotationApproved on a layer names the revision that a person approves, as in
 	// "web-5f3c9a2b10 by alice".
-	AnnotationApproved = "syncline.dev/approve"
+	AnnotationApproved = "syncline.dev/approved"
+	// AnnotationRollback on a layer names the earlier revision that a person chooses, as in
+	// "web-5f3c9a2b10 instead of web-77ab01c2d3 by alice".
 	AnnotationRollback = "syncline.dev/rollback"
 	// LabelMember is the (shortened) name of the member that a binding is for.
 	LabelMember = "syncline.dev/member"
 	// LabelLayer is the hashed identity of the layer that a binding or revision is for.
 	LabelLayer = "syncline.dev/layer-id"
+)
+
+// The words in the annotations by which people choose revisions.
+const (
+	ChosenBy  = " by "
+	InsteadOf = " instead of "
 )
 
 // FieldManager is the field manager of everything we apply on members.

@@ -25,6 +25,8 @@ func newRoot(hub hub, now clock.PassiveClock, program string) *cobra.Command {
 		newStatus(hub, now),
 		newExplain(hub),
 		newFold(),
+		newApprove(hub),
+		newRollback(hub),
 		newRegister(hub),
 		newVersion(),
 	)

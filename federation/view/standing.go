@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,8 +22,10 @@ type standing struct {
 	// objects and healthy are what the binding last counted.
 	objects, healthy int32
 	message          string
-	// since is when the state began, where the binding knows.
+	// since is when the state began, where the binding knows; limit is the time that it may last,
+	// 0 for any.
 	since *metav1.Time
+	limit time.Duration
 }
 
 // standingOf judges how far a binding is to be believed. It may be nil.
@@ -52,6 +55,9 @@ func standingOf(l v1alpha1.Layered, m *v1alpha1.MemberCluster, b *v1alpha1.Layer
 	}
 	if b != nil && b.Status.State == s.state {
 		s.since = b.Status.Since
+		if wait := b.Status.Wait; s.state == v1alpha1.StateProgressing && wait != nil && wait.Started != nil && wait.TimeoutAt != nil {
+			s.since, s.limit = wait.Started, wait.TimeoutAt.Sub(wait.Started.Time)
+		}
 	}
 	return s
 }

@@ -120,7 +120,11 @@ func note(l v1alpha1.Layered, all []standing, now metav1.Time) string {
 			text = seen[0].member[strings.LastIndex(seen[0].member, "/")+1:] + ": " + text
 		}
 		if seen[0].since != nil && seen[0].state != v1alpha1.StateConverged {
-			text += " (" + duration.HumanDuration(max(now.Sub(seen[0].since.Time), 0).Round(time.Second)) + ")"
+			text += " (" + duration.HumanDuration(max(now.Sub(seen[0].since.Time), 0).Round(time.Second))
+			if limit := seen[0].limit; limit > 0 {
+				text += " of " + duration.HumanDuration(limit)
+			}
+			text += ")"
 		}
 		words = append(words, text)
 	}

@@ -2,7 +2,9 @@ package member
 
 import (
 	"maps"
+	"slices"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -32,14 +34,17 @@ func generationChanged() predicate.Predicate {
 	})
 }
 
-// layerChanged passes what placement says of a layer: a new revision, or that it has seen
-// the newest generation, whose selector and sync policy are then in effect. The edit itself
+// layerChanged passes what the leader says of a layer: a new revision, what holds it, what people
+// chose, or that placement has seen the newest generation, whose selector and sync policy are then
+// in effect. The edit itself
 // is passed over, and so is the aggregated part of the status: a change of a layer is one
 // pass over its members.
 func layerChanged() predicate.Predicate {
 	return onUpdate(func(before, after client.Object) bool {
 		old, new := before.(v1alpha1.Layered).LayerStatus(), after.(v1alpha1.Layered).LayerStatus()
-		return old.Revision != new.Revision || old.ObservedGeneration != new.ObservedGeneration
+		return old.Revision != new.Revision || old.ObservedGeneration != new.ObservedGeneration ||
+			!slices.Equal(old.HeldBy, new.HeldBy) ||
+			!equality.Semantic.DeepEqual(old.Approved, new.Approved) || !equality.Semantic.DeepEqual(old.RolledBack, new.RolledBack)
 	})
 }
 

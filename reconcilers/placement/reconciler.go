@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -36,6 +37,8 @@ type Reconciler struct {
 	Kind string
 	// SystemNamespace is where ClusterLayers' manifestsFrom is read.
 	SystemNamespace string
+	// Clock gives the time of people's choices.
+	Clock clock.PassiveClock
 }
 
 // Reconcile serves one layer.
@@ -60,6 +63,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	} else if err := r.render(ctx, layer, content); err != nil {
 		return reconcile.Result{}, err
 	}
+	recordChoices(layer, metav1.NewTime(r.Clock.Now()))
 	if _, err := hub.PatchStatus(ctx, r.Client, before, layer); err != nil {
 		return hub.Outcome(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -23,10 +24,10 @@ import (
 // Setup adds one controller for each kind of layer to the manager.
 func Setup(mgr manager.Manager, revisions *revision.Store, systemNamespace string) error {
 	for _, kind := range []string{v1alpha1.KindLayer, v1alpha1.KindClusterLayer} {
-		reconciler := &Reconciler{Client: mgr.GetClient(), Revisions: revisions, Kind: kind, SystemNamespace: systemNamespace}
+		reconciler := &Reconciler{Client: mgr.GetClient(), Revisions: revisions, Kind: kind, SystemNamespace: systemNamespace, Clock: clock.RealClock{}}
 		err := builder.ControllerManagedBy(mgr).
 			Named("placement-"+kind).
-			For(hub.New(kind), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+			For(hub.New(kind), builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
 			Watches(&v1alpha1.LayerBinding{}, handler.EnqueueRequestsFromMapFunc(hub.LayerOfBinding(kind)),
 				builder.WithPredicates(onlyDeletes())).
 			WatchesMetadata(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(reconciler.readersOf("ConfigMap"))).

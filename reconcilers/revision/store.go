@@ -171,21 +171,43 @@ func (s *Store) read(ctx context.Context, key client.ObjectKey) (source.Content,
 
 // Collect deletes the oldest revisions of a layer beyond the limit, and none that is in use.
 func (s *Store) Collect(ctx context.Context, layer v1alpha1.Layered, limit int, inUse func(name string) bool) error {
-	list := metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("ControllerRevisionList"))
-	err := s.client.List(ctx, &list, client.InNamespace(s.Namespace(layer)),
-		client.MatchingLabels{v1alpha1.LabelLayer: hub.LayerID(layer)})
+	all, err := s.list(ctx, layer)
 	if err != nil {
-		return fmt.Errorf("list revisions of %s: %w", hub.Describe(layer), err)
+		return err
 	}
-	unused := slices.DeleteFunc(list.Items, func(r metav1.PartialObjectMetadata) bool { return inUse(r.Name) })
-	slices.SortFunc(unused, func(a, b metav1.PartialObjectMetadata) int { return cmp.Compare(numberOf(&b), numberOf(&a)) })
+	unused := slices.DeleteFunc(all, func(r metav1.PartialObjectMetadata) bool { return inUse(r.Name) })
 	for i := limit; i < len(unused); i++ {
 		if err := s.delete(ctx, &unused[i]); err != nil {
 			return fmt.Errorf("collect revision %s of %s: %w", unused[i].Name, hub.Describe(layer), err)
 		}
 	}
 	return nil
+}
+
+// History names the revisions of a layer that are still there, the newest first.
+func (s *Store) History(ctx context.Context, layer v1alpha1.Layered) ([]string, error) {
+	all, err := s.list(ctx, layer)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(all))
+	for i := range all {
+		names[i] = all[i].Name
+	}
+	return names, nil
+}
+
+// list lists the revisions of a layer, the newest first.
+func (s *Store) list(ctx context.Context, layer v1alpha1.Layered) ([]metav1.PartialObjectMetadata, error) {
+	list := metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("ControllerRevisionList"))
+	err := s.client.List(ctx, &list, client.InNamespace(s.Namespace(layer)),
+		client.MatchingLabels{v1alpha1.LabelLayer: hub.LayerID(layer)})
+	if err != nil {
+		return nil, fmt.Errorf("list revisions of %s: %w", hub.Describe(layer), err)
+	}
+	slices.SortFunc(list.Items, func(a, b metav1.PartialObjectMetadata) int { return cmp.Compare(numberOf(&b), numberOf(&a)) })
+	return list.Items, nil
 }
 
 // numberOf is 0, the oldest, where the annotation was tampered with.
