@@ -1,6 +1,7 @@
 package expression
 
-// Answer is what asking an expression gives: yes, no, or that it cannot be told.
+// Answer is what an expression says about something: three things, since what cannot be
+// told is neither true nor false.
 type Answer string
 
 // The answers.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/federation/expression"
 	"github.com/syncline-dev/syncline/federation/object"
 	"github.com/syncline-dev/syncline/federation/source"
 )
@@ -14,7 +15,7 @@ import (
 type cession struct {
 	selector source.Selector
 	// when must be true of the object; nil always is.
-	when     *source.Predicate
+	when     *expression.Predicate
 	pointers [][]string
 	// path of the rule in its layer.
 	path object.Path
@@ -29,13 +30,13 @@ func cede(rules []v1alpha1.IgnoreRule) ([]cession, []object.Problem) {
 		path := object.Path("sync.ignore").Index(i)
 		selector, err := source.Select(rule.Target)
 		if err != nil {
-			problems = append(problems, invalidIgnore(path.Field("target"), err))
+			problems = append(problems, invalidIgnore(path.Field("target"), err.Error()))
 			continue
 		}
 		c := cession{selector: selector, path: path}
 		if rule.When != "" {
-			if c.when, err = source.NewPredicate(rule.When); err != nil {
-				problems = append(problems, invalidIgnore(path.Field("when"), err))
+			if c.when, err = expression.NewPredicate(rule.When); err != nil {
+				problems = append(problems, invalidIgnore(path.Field("when"), err.Error()))
 				continue
 			}
 		}
@@ -47,9 +48,9 @@ func cede(rules []v1alpha1.IgnoreRule) ([]cession, []object.Problem) {
 	return cessions, problems
 }
 
-func invalidIgnore(path object.Path, err error) object.Problem {
+func invalidIgnore(path object.Path, detail string) object.Problem {
 	return object.Problem{
-		Severity: object.Warning, Path: path.String(), Reason: object.ReasonInvalidIgnore, Detail: err.Error(),
+		Severity: object.Warning, Path: path.String(), Reason: object.ReasonInvalidIgnore, Detail: detail,
 	}
 }
 
@@ -74,11 +75,11 @@ func ceded(cessions []cession, id object.ID, whole map[string]any) ([][]string, 
 			continue
 		}
 		if c.when != nil {
-			holds, err := c.when.Holds(whole)
-			if err != nil {
-				problems = append(problems, invalidIgnore(c.path.Field("when"), err))
+			answer, why := c.when.Ask(whole)
+			if answer == expression.Unknown {
+				problems = append(problems, invalidIgnore(c.path.Field("when"), why))
 			}
-			if !holds {
+			if answer != expression.True {
 				continue
 			}
 		}

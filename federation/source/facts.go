@@ -1,10 +1,11 @@
 package source
 
 import (
+	"github.com/syncline-dev/syncline/federation/expression"
 	"github.com/syncline-dev/syncline/federation/object"
 )
 
-// Facts is what templates may know of a member.
+// Facts is what expressions may know of any member.
 type Facts struct {
 	// Name and Namespace of the MemberCluster.
 	Name, Namespace string
@@ -21,4 +22,13 @@ func (f Facts) Digest() string {
 		panic(err) // Strings always have a JSON form.
 	}
 	return digest
+}
+
+// Cluster is the facts as expressions see them.
+func (f Facts) Cluster() expression.Cluster {
+	c := expression.Cluster{Name: f.Name, Namespace: f.Namespace, Labels: f.Labels, Version: expression.ParseVersion(f.Version)}
+	if c.Labels == nil {
+		c.Labels = map[string]string{}
+	}
+	return c
 }
