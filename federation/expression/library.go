@@ -9,6 +9,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/ext"
 	"github.com/google/cel-go/interpreter"
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // library is what all expressions of people can use besides CEL's own.
@@ -21,8 +22,11 @@ type ours struct{}
 
 // CompileOptions implements cel.Library.
 func (ours) CompileOptions() []cel.EnvOption {
-	return append(boundedStrings(), cel.Function("sha256",
-		cel.Overload(sha256Overload, []*cel.Type{cel.StringType}, cel.StringType, cel.UnaryBinding(sha256Hex))))
+	return append(boundedStrings(),
+		cel.Function("sha256",
+			cel.Overload(sha256Overload, []*cel.Type{cel.StringType}, cel.StringType, cel.UnaryBinding(sha256Hex))),
+		cel.Function("quantity",
+			cel.Overload("quantity_string", []*cel.Type{cel.StringType}, cel.DoubleType, cel.UnaryBinding(quantity))))
 }
 
 // ProgramOptions implements cel.Library: what CEL takes for one step, and is as much work as
@@ -51,4 +55,18 @@ func sha256Hex(text ref.Val) ref.Val {
 	}
 	sum := sha256.Sum256([]byte(s))
 	return types.String(hex.EncodeToString(sum[:]))
+}
+
+// quantity is a Kubernetes quantity, such as 500m or 64Gi, as a number, so that quantities
+// compare whatever their units.
+func quantity(text ref.Val) ref.Val {
+	s, ok := text.(types.String)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(text)
+	}
+	q, err := resource.ParseQuantity(string(s))
+	if err != nil {
+		return types.WrapErr(err)
+	}
+	return types.Double(q.AsApproximateFloat64())
 }
