@@ -15,8 +15,8 @@ import (
 type Config struct {
 	// On names what they are asked about, as errors name it: "this object".
 	On string
-	// CostLimit bounds the work of one evaluation, in CEL's units. A hundred thousand are some
-	// tens of milliseconds at most.
+	// CostLimit bounds the work of one evaluation, in CEL's units: steps, and characters of
+	// strings by the ten. A hundred thousand are a fifth of a second or so.
 	CostLimit uint64
 	// Variables are what the expressions can name.
 	Variables []Variable

@@ -1,5 +1,6 @@
 // Package health says whether one live object has reached what its spec asks for, by the
-// rules of kstatus and a few of our own where kstatus has none.
+// rules of kstatus, a few of our own where kstatus has none, and those that a layer gives for
+// kinds that follow no convention.
 //
 // It is not the verdict on a layer: whether the object is the one that was wanted, and was
 // seen late enough, is for package convergence.

@@ -54,13 +54,25 @@ func ours(u *unstructured.Unstructured) (object.Health, bool) {
 // current is the health of an object that kstatus finds nothing wrong with: it may have
 // found so in a condition that speaks of an older generation.
 func current(u *unstructured.Unstructured) object.Health {
-	if c := condition(u, "Ready"); c != nil {
-		observed, ok, _ := unstructured.NestedInt64(c, "observedGeneration")
-		if ok && observed < u.GetGeneration() {
-			return object.Health{Status: object.InProgress, Message: "its controller has not seen the newest generation"}
-		}
+	if behind(u) {
+		return object.Health{Status: object.InProgress, Message: unseen}
 	}
 	return object.Health{Status: object.Current}
+}
+
+// unseen is the message of an object whose status speaks of an older generation.
+const unseen = "its controller has not seen the newest generation"
+
+// behind says whether the status, or its condition Ready, speaks of an older generation.
+func behind(u *unstructured.Unstructured) bool {
+	status, _ := u.Object["status"].(map[string]any)
+	for _, speaks := range []map[string]any{status, condition(u, "Ready")} {
+		observed, ok, _ := unstructured.NestedInt64(speaks, "observedGeneration")
+		if ok && observed < u.GetGeneration() {
+			return true
+		}
+	}
+	return false
 }
 
 // progress replaces what counts generations: the numbers differ from pass to pass, and
@@ -68,7 +80,7 @@ func current(u *unstructured.Unstructured) object.Health {
 func progress(u *unstructured.Unstructured, message string) string {
 	observed, found, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
 	if found && observed != u.GetGeneration() || strings.Contains(message, "not found") {
-		return "its controller has not seen the newest generation"
+		return unseen
 	}
 	return message
 }

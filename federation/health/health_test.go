@@ -3,9 +3,6 @@ package health
 import (
 	"testing"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
-
 	"github.com/syncline-dev/syncline/federation/object"
 )
 
@@ -95,15 +92,7 @@ func TestOf(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			u := &unstructured.Unstructured{}
-			raw, err := yaml.YAMLToJSON([]byte(c.live))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, _, err := unstructured.UnstructuredJSONScheme.Decode(raw, nil, u); err != nil {
-				t.Fatal(err)
-			}
-			if got := Of(u); got != c.want {
+			if got := Of(decode(t, c.live)); got != c.want {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}
 		})
