@@ -10,7 +10,7 @@ import (
 	"github.com/syncline-dev/syncline/federation/object"
 )
 
-// ReasonInvalidAssertion: an assertion cannot be asked.
+// ReasonInvalidAssertion is why a layer is refused whose assertion cannot be asked.
 const ReasonInvalidAssertion = "InvalidAssertion"
 
 // The variables of assertions.

@@ -19,31 +19,38 @@ func TestCompileNamesTheFault(t *testing.T) {
 		problem   string
 	}{
 		"syntax": {
-			v1alpha1.Assertion{Name: "bad", Expression: "size(objects) >"}, false,
+			v1alpha1.Assertion{Name: "bad", Expression: "size(objects) >"},
+			false,
 			`Error InvalidAssertion: spec.convergence.assertions[1].expression: assertion "bad": column 16: Syntax error`,
 		},
 		"an unknown variable": {
-			v1alpha1.Assertion{Name: "bad", Expression: "size(pods) > 0"}, false,
+			v1alpha1.Assertion{Name: "bad", Expression: "size(pods) > 0"},
+			false,
 			`Error InvalidAssertion: spec.convergence.assertions[1].expression: assertion "bad": column 6: undeclared reference to 'pods'; the variables here: cluster, layer, objects: mend the expression, or remove the assertion`,
 		},
 		"not a condition": {
-			v1alpha1.Assertion{Name: "bad", Expression: "size(objects)"}, false,
+			v1alpha1.Assertion{Name: "bad", Expression: "size(objects)"},
+			false,
 			`Error InvalidAssertion: spec.convergence.assertions[1].expression: assertion "bad": column 1: gives a value of type int, and must be true or false: mend the expression, or remove the assertion`,
 		},
 		"empty": {
-			v1alpha1.Assertion{Name: "bad", Expression: " "}, false,
+			v1alpha1.Assertion{Name: "bad", Expression: " "},
+			false,
 			`Error InvalidAssertion: spec.convergence.assertions[1].expression: assertion "bad": column 1: the expression is empty`,
 		},
 		"a broken message": {
-			v1alpha1.Assertion{Name: "bad", Expression: "true", Message: "size(objects)"}, true,
+			v1alpha1.Assertion{Name: "bad", Expression: "true", Message: "size(objects)"},
+			true,
 			`Error InvalidAssertion: spec.convergence.assertions[1].message: assertion "bad": column 1: gives a value of type int, and must be a string: mend the message, or remove it`,
 		},
 		"a broken selector": {
-			v1alpha1.Assertion{Name: "bad", Expression: "true", Observe: &v1alpha1.ObservedObjects{Kind: "Pod", LabelSelector: "app in"}}, false,
+			v1alpha1.Assertion{Name: "bad", Expression: "true", Observe: &v1alpha1.ObservedObjects{Kind: "Pod", LabelSelector: "app in"}},
+			false,
 			`Error InvalidAssertion: spec.convergence.assertions[1].observe.labelSelector: assertion "bad": `,
 		},
 		"a name twice": {
-			v1alpha1.Assertion{Name: "good", Expression: "false"}, false,
+			v1alpha1.Assertion{Name: "good", Expression: "false"},
+			false,
 			`Error InvalidAssertion: spec.convergence.assertions[1].name: assertion "good": another one has the name already: give it a name of its own`,
 		},
 	} {

@@ -11,7 +11,7 @@ import (
 	"github.com/syncline-dev/syncline/federation/object"
 )
 
-// ReasonInvalidHealthRule: a health rule cannot be asked.
+// ReasonInvalidHealthRule is why a layer is refused whose health rule cannot be asked.
 const ReasonInvalidHealthRule = "InvalidHealthRule"
 
 // Rules are a layer's own rules for the health of some kinds. They are immutable; nil has
