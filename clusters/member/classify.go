@@ -48,6 +48,7 @@ func classifyOurs(err error) (Failure, bool) {
 		refused *refusal
 		scope   *scopeError
 		name    *nameError
+		many    *tooManyError
 	)
 	errors.As(err, &refused)
 	switch {
@@ -63,6 +64,8 @@ func classifyOurs(err error) (Failure, bool) {
 		return Failure{Terminal, ReasonWrongScope, scope.Error()}, true
 	case errors.As(err, &name):
 		return Failure{Terminal, ReasonInvalid, name.Error()}, true
+	case errors.As(err, &many):
+		return Failure{Terminal, ReasonTooLarge, many.Error()}, true
 	case meta.IsNoMatchError(err):
 		return Failure{Terminal, ReasonKindNotServed, kindNotServed(err)}, true
 	}
