@@ -49,6 +49,7 @@ func classifyOurs(err error) (Failure, bool) {
 		scope   *scopeError
 		name    *nameError
 		many    *tooManyError
+		unclear *discoveryError
 	)
 	errors.As(err, &refused)
 	switch {
@@ -66,6 +67,8 @@ func classifyOurs(err error) (Failure, bool) {
 		return Failure{Terminal, ReasonInvalid, name.Error()}, true
 	case errors.As(err, &many):
 		return Failure{Terminal, ReasonTooLarge, many.Error()}, true
+	case errors.As(err, &unclear):
+		return Failure{Transient, ReasonUnreachable, unclear.Error()}, true
 	case meta.IsNoMatchError(err):
 		return Failure{Terminal, ReasonKindNotServed, kindNotServed(err)}, true
 	}

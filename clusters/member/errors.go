@@ -72,7 +72,7 @@ type Failure struct {
 
 // Error is the failure of one operation on one object.
 type Error struct {
-	// Op is "apply", "delete", "get" or "list".
+	// Op is "apply", "delete", "get", "list" or "discover".
 	Op string
 	// ID of the object.
 	ID object.ID

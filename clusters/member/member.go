@@ -275,6 +275,10 @@ func (m *Member) Refresh() {
 // does no I/O.
 func (m *Member) Observe(gvks ...schema.GroupVersionKind) { m.watches.want(gvks) }
 
+// ObserveClosely sets of which kinds every new version of an object is told, and not only one
+// that means something by Settings.Health and to what we own.
+func (m *Member) ObserveClosely(kinds map[schema.GroupKind]bool) { m.store.setClose(kinds) }
+
 // Seen is what is known of an object; false if the watch has not seen it, which means that
 // it is not there only if Synced says so of its kind. A namespaced object's ID has a
 // namespace.

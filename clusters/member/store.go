@@ -88,6 +88,8 @@ func older(a, than string) bool {
 type store struct {
 	mu     sync.Mutex
 	locked lockedStore
+	// lockedClose are the kinds of which every version counts as a change.
+	lockedClose map[schema.GroupKind]bool
 }
 
 type lockedStore map[schema.GroupKind]*shelf
@@ -118,6 +120,12 @@ func (s lockedStore) shelf(gk schema.GroupKind) *shelf {
 		s[gk] = kept
 	}
 	return kept
+}
+
+func (s *store) setClose(kinds map[schema.GroupKind]bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lockedClose = kinds
 }
 
 func (s *store) get(id object.ID) (Observation, bool) {
@@ -158,7 +166,7 @@ func (s *store) setProblem(gk schema.GroupKind, problem error) {
 func (s *store) record(o Observation) (changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.locked.shelf(o.ID.GroupKind()).record(o)
+	return s.locked.shelf(o.ID.GroupKind()).record(o, s.lockedClose[o.ID.GroupKind()])
 }
 
 // seen is record for what the watch delivers. What breaks a rule is not taken.
@@ -170,7 +178,7 @@ func (s *store) seen(o Observation) (changed bool, broken rule) {
 	if broken := kept.continuity.event(o, known, isKnown); broken != "" {
 		return false, broken
 	}
-	return kept.record(o), ""
+	return kept.record(o, s.lockedClose[o.ID.GroupKind()]), ""
 }
 
 // removed takes a deletion that the watch delivered: the object as it last was, at the
@@ -202,7 +210,7 @@ func (s *store) replaced(gk schema.GroupKind, list []Observation, version string
 	listed := make(map[types.NamespacedName]bool, len(list))
 	for _, o := range list {
 		listed[nameOf(o.ID)] = true
-		changed = kept.record(o) || changed
+		changed = kept.record(o, s.lockedClose[gk]) || changed
 	}
 	for name, o := range kept.live {
 		if !listed[name] && !newer(o.ResourceVersion, version) {
@@ -278,7 +286,7 @@ func (s *shelf) wentBack(list []Observation, version string) bool {
 	})
 }
 
-func (s *shelf) record(o Observation) (changed bool) {
+func (s *shelf) record(o Observation, closely bool) (changed bool) {
 	name := nameOf(o.ID)
 	if at, gone := s.gone[name]; gone && !newer(o.ResourceVersion, at) {
 		return false
@@ -289,7 +297,7 @@ func (s *shelf) record(o Observation) (changed bool) {
 	}
 	delete(s.gone, name)
 	s.live[name] = o
-	return !found || before.meaning() != o.meaning()
+	return !found || closely || before.meaning() != o.meaning()
 }
 
 func (s *shelf) remove(name types.NamespacedName, version string) (changed bool) {

@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/federation/criteria"
 	hubobjects "github.com/syncline-dev/syncline/reconcilers/hub"
 	"github.com/syncline-dev/syncline/reconcilers/stack"
 )
@@ -28,5 +29,6 @@ func stackOf(ctx context.Context, c client.Reader, revisions stack.Revisions, me
 	if err != nil {
 		return nil, err
 	}
-	return stack.On(ctx, member, within, bindings, revisions)
+	site := stack.Site{Member: member, Within: within, Bindings: bindings, Criteria: criteria.NewCache()}
+	return stack.On(ctx, site, revisions)
 }

@@ -119,7 +119,7 @@ func (p *Progress) keepBack(s Situation) {
 // leaveOut is for a layer that does not apply to the member: it has converged there when all that
 // it had there is gone.
 func (p *Progress) leaveOut(s Situation) {
-	p.Wait = nil
+	p.Wait, p.GoodRevision = nil, ""
 	if p.State == v1alpha1.StateConverged {
 		p.Reason, p.Message = ReasonNotApplicable, s.Excluded
 	}

@@ -65,7 +65,7 @@ func (l *life) pass(later time.Duration, verdict Verdict) Progress {
 }
 
 func (l *life) step(verdict Verdict) Progress {
-	choice := Choose(l.wanted, l.status, l.barrier)
+	choice := Choose(l.wanted, l.status, l.barrier, "")
 	verdict.Revision = choice.Given
 	p := Advance(l.status, Situation{Choice: choice, Verdict: verdict, Policy: l.policy, Paused: l.paused}, l.now)
 	if p.Illegal != nil {
@@ -99,9 +99,9 @@ func (l *life) is(phase v1alpha1.Phase, state v1alpha1.State, outcome v1alpha1.O
 	}
 }
 
-func (l *life) given() string { return Choose(l.wanted, l.status, l.barrier).Given }
+func (l *life) given() string { return Choose(l.wanted, l.status, l.barrier, "").Given }
 
-func (l *life) settled() bool { return Settled(Choose(l.wanted, l.status, l.barrier), l.status) }
+func (l *life) settled() bool { return Settled(Choose(l.wanted, l.status, l.barrier, ""), l.status) }
 
 func TestARevisionConverges(t *testing.T) {
 	l := newLife(t, v1alpha1.FallbackHold)

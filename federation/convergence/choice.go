@@ -3,6 +3,8 @@ package convergence
 import (
 	"cmp"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+
 	"github.com/syncline-dev/syncline/api/v1alpha1"
 )
 
@@ -31,16 +33,24 @@ type Choice struct {
 
 // Choose decides which revision a member is given. A revision that was rolled back there is not
 // given again; one that a barrier keeps back leaves the member what it has. A barrier takes
-// nothing away that has been given.
-func Choose(wanted string, status v1alpha1.LayerBindingStatus, barrier *Barrier) Choice {
-	choice := Choice{Wanted: wanted, Given: wanted}
+// nothing away that has been given. A member that is excluded is given nothing.
+func Choose(wanted string, status v1alpha1.LayerBindingStatus, barrier *Barrier, excluded string) Choice {
+	choice := Choice{Wanted: wanted, Given: wanted, Excluded: excluded}
 	switch {
+	case excluded != "":
+		choice.Given = ""
 	case rolledBack(status.Wait, wanted):
 		choice.Given = status.GoodRevision
 	case barrier != nil && status.Revision != wanted:
 		choice.Given, choice.Barrier = cmp.Or(status.Revision, barrier.Instead), barrier
 	}
 	return choice
+}
+
+// Excludes says whether the layer did not apply to the member by the status of its binding.
+func Excludes(status v1alpha1.LayerBindingStatus) bool {
+	converged := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionConverged)
+	return status.Revision == "" && converged != nil && converged.Reason == ReasonNotApplicable
 }
 
 func rolledBack(wait *v1alpha1.Wait, revision string) bool {
@@ -51,6 +61,9 @@ func rolledBack(wait *v1alpha1.Wait, revision string) bool {
 // the member should have has converged there, or was given up by Skip. Where a barrier keeps a
 // revision back, the one before it counts.
 func Settled(c Choice, status v1alpha1.LayerBindingStatus) bool {
+	if c.Excluded != "" {
+		return true
+	}
 	if wait := status.Wait; wait != nil && wait.Revision == c.Wanted && wait.Outcome == v1alpha1.OutcomeSkipped {
 		return true
 	}

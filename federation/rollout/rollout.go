@@ -61,6 +61,15 @@ func Behind(strict v1alpha1.Layered, wanted string) *convergence.Barrier {
 	}
 }
 
+// Undecided is the barrier of a revision of which it is not known whether it is to be on the
+// member.
+func Undecided(wanted, why string) *convergence.Barrier {
+	return &convergence.Barrier{
+		Phase: v1alpha1.PhasePending, Reason: "FactsUnknown",
+		Message: fmt.Sprintf("whether revision %s applies to the member is not known: %s", wanted, why),
+	}
+}
+
 // Selects says whether the layer reaches the member: a Layer those of its own namespace, a
 // ClusterLayer all, and of these the ones that its selector matches. Without a selector it
 // reaches none. The error is a selector that cannot be read; it says nothing about members,

@@ -20,7 +20,7 @@ type conclusion struct {
 }
 
 // judge judges a layer on the member and takes the step that follows.
-func (p *pass) judge(placed *stack.Placed) conclusion {
+func (p *pass) judge(ctx context.Context, placed *stack.Placed) conclusion {
 	policy, unreadable := convergence.PolicyFor(&placed.Layer.LayerSpec().Convergence, p.member.Labels)
 	observation := p.observe(placed)
 	observation.MinHealthyPercent = policy.MinHealthyPercent
@@ -31,6 +31,14 @@ func (p *pass) judge(placed *stack.Placed) conclusion {
 		})
 	}
 	verdict := convergence.Judge(observation)
+	switch {
+	case placed.Criteria.Assertions.Empty() || placed.Given == "":
+	case verdict.State == v1alpha1.StateConverged:
+		observation.Assertions = p.assert(ctx, placed)
+		verdict = convergence.Judge(observation)
+	default:
+		delete(p.pages.answers, placed.Ref()) // they were about other objects
+	}
 	return conclusion{verdict, convergence.Advance(placed.Status(), convergence.Situation{
 		Choice: placed.Choice, Verdict: verdict, Policy: policy, Paused: observation.Paused,
 	}, p.now)}
@@ -52,9 +60,7 @@ func (r *Reconciler) conclude(ctx context.Context, p *pass, placed *stack.Placed
 		r.Events.Eventf(placed.Binding, placed.Layer, kind, notice.Reason, "Converge", "%s", notice.Message)
 		r.Events.Eventf(placed.Layer, placed.Binding, kind, notice.Reason, "Converge", "%s: %s", p.key, notice.Message)
 	}
-	if !after.Due.IsZero() {
-		p.wakeIn(after.Due.Sub(p.now))
-	}
+	p.wakeAt(after.Due)
 	if decided(before.Wait, after.Wait) {
 		fallbacks.WithLabelValues(string(after.Wait.Outcome)).Inc()
 		p.wakeIn(time.Millisecond) // the next pass carries it out

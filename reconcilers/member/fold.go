@@ -1,6 +1,7 @@
 package member
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -8,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
+	"github.com/syncline-dev/syncline/api/v1alpha1"
 	"github.com/syncline-dev/syncline/clusters/member"
 	"github.com/syncline-dev/syncline/federation/layer"
 	"github.com/syncline-dev/syncline/federation/object"
@@ -34,7 +36,7 @@ type wanted struct {
 // are folded by the member's own schemas, and held while those cannot be read.
 func (r *Reconciler) fold(ctx context.Context, snap *snapshot, c connection) *desired {
 	layers := stack.Of(snap.placed)
-	facts := stack.Facts(snap.member, snap.version(c))
+	facts := stack.Facts(snap.member, versionOf(snap.member, c))
 	folded := r.Folds.Fold(layers, facts, layer.Builtin())
 	unclear := map[schema.GroupVersionKind]string{}
 	if kinds := folded.ForeignKinds(); len(kinds) > 0 && c.usable() {
@@ -55,12 +57,9 @@ func (r *Reconciler) fold(ctx context.Context, snap *snapshot, c connection) *de
 	return out
 }
 
-// version is the member's version as its owner sees it now, or as it was last written.
-func (s *snapshot) version(c connection) string {
-	if c.reach.Version != "" {
-		return c.reach.Version
-	}
-	return s.member.Status.Version
+// versionOf is the member's version as its owner sees it now, or as it was last written.
+func versionOf(mc *v1alpha1.MemberCluster, c connection) string {
+	return cmp.Or(c.reach.Version, mc.Status.Version)
 }
 
 // kindSchemas are the types of some kinds, as one member publishes them.

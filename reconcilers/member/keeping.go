@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/federation/health"
 	"github.com/syncline-dev/syncline/federation/layer"
 	"github.com/syncline-dev/syncline/federation/object"
 	"github.com/syncline-dev/syncline/federation/source"
@@ -17,6 +18,8 @@ type keeping struct {
 	policy   v1alpha1.SyncPolicy
 	deletion v1alpha1.DeletionPolicy
 	recreate []source.Selector
+	// health are the layer's own rules; nil where the layer is not known.
+	health *health.Rules
 	// generation is that of the layer.
 	generation int64
 	// departing: the layer is no longer on the member. Deserted: moreover, it is not being
@@ -38,6 +41,7 @@ func (s *snapshot) keepings() keepings {
 	for i := range s.placed {
 		p := &s.placed[i]
 		k := keepingOf(p.Layer)
+		k.health = p.Criteria.Health
 		switch {
 		case p.Excluded != "":
 			k.departing = true

@@ -34,6 +34,11 @@ type pages struct {
 	contests map[object.ID]contest
 	// again are the layers whose objects are all to be sent once more.
 	again map[layer.Ref]bool
+	// facts are what preconditions have asked of the member.
+	facts facts
+	// answers are of the layers' assertions, judged is what their health rules have said.
+	answers map[layer.Ref]answers
+	judged  map[object.ID]judgement
 }
 
 // drift is what was found when an object was last read.
@@ -77,6 +82,7 @@ func newPages() *pages {
 	return &pages{
 		written: map[string]*v1alpha1.LayerBinding{}, refused: map[object.ID]refusal{},
 		drifts: map[object.ID]drift{}, contests: map[object.ID]contest{}, again: map[layer.Ref]bool{},
+		answers: map[layer.Ref]answers{}, judged: map[object.ID]judgement{},
 	}
 }
 
@@ -217,7 +223,7 @@ const removing = "(removal)"
 // forget forgets objects that are neither wanted nor listed, and that an object was contested
 // when its time is over: if it still is, that will show.
 func (p *pages) forget(objects []wanted, listed inventory, now time.Time) {
-	if len(p.refused)+len(p.drifts)+len(p.contests) == 0 {
+	if len(p.refused)+len(p.drifts)+len(p.contests)+len(p.judged) == 0 {
 		return
 	}
 	still := make(map[object.ID]bool, len(objects))
@@ -232,6 +238,7 @@ func (p *pages) forget(objects []wanted, listed inventory, now time.Time) {
 		return isForgotten(id) || r.problem.Reason == reasonContested && !now.Before(r.retryAt)
 	})
 	maps.DeleteFunc(p.drifts, func(id object.ID, _ drift) bool { return isForgotten(id) })
+	maps.DeleteFunc(p.judged, func(id object.ID, _ judgement) bool { return isForgotten(id) })
 	maps.DeleteFunc(p.contests, func(id object.ID, _ contest) bool { return isForgotten(id) })
 }
 

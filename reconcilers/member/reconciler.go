@@ -19,6 +19,7 @@ import (
 	"github.com/syncline-dev/syncline/api/v1alpha1"
 	"github.com/syncline-dev/syncline/clusters/member"
 	"github.com/syncline-dev/syncline/clusters/shard"
+	"github.com/syncline-dev/syncline/federation/criteria"
 	"github.com/syncline-dev/syncline/federation/layer"
 	"github.com/syncline-dev/syncline/federation/object"
 	"github.com/syncline-dev/syncline/reconcilers/hub"
@@ -52,6 +53,8 @@ type Reconciler struct {
 	Ownership Ownership
 	// Folds shares folds between members.
 	Folds *layer.Cache
+	// Criteria shares between members what layers ask of them.
+	Criteria *criteria.Cache
 	// Events tells people, on the bindings and layers that they look at.
 	Events events.EventRecorder
 	// HubID marks our objects on members, and is the UID of the hub's kube-system namespace;
@@ -88,7 +91,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req mcreconcile.Request) (re
 // pass serves a member for as long as this replica owns it.
 func (r *Reconciler) pass(ctx context.Context, key types.NamespacedName, owner shard.Ownership) (reconcile.Result, error) {
 	now := r.Clock.Now()
-	snap, err := r.look(ctx, key, owner)
+	connection, pages := r.connect(key), r.ledger.of(key)
+	ask := &inquiry{connection: connection, known: &pages.facts, now: now}
+	snap, err := r.look(ctx, key, owner, ask)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -99,7 +104,8 @@ func (r *Reconciler) pass(ctx context.Context, key types.NamespacedName, owner s
 	if snap.member == nil {
 		return hub.Outcome(r.release(ctx, snap))
 	}
-	pass := &pass{snapshot: snap, connection: r.connect(key), pages: r.ledger.of(key), now: now}
+	pass := &pass{snapshot: snap, connection: connection, pages: pages, now: now}
+	pass.wakeAt(ask.due)
 	if pass.introduces() {
 		r.ledger.close(key)                               // what it holds is about another cluster
 		return hub.Outcome(r.recordMember(ctx, pass, "")) // the hub's watch will call again
@@ -164,6 +170,13 @@ func (p *pass) wakeIn(d time.Duration) {
 	}
 }
 
+// wakeAt is wakeIn for a time; zero is never.
+func (p *pass) wakeAt(at time.Time) {
+	if !at.IsZero() {
+		p.wakeIn(at.Sub(p.now))
+	}
+}
+
 // connection is how far the member can be reached.
 type connection struct {
 	member *member.Member // nil without a connection
@@ -197,6 +210,7 @@ func (r *Reconciler) serve(ctx context.Context, p *pass) error {
 	if p.connection.member != nil {
 		planner.live = p.connection.member
 		p.connection.member.Observe(kindsOf(p.desired, held)...)
+		p.connection.member.ObserveClosely(p.judgedKinds(planner.keepings))
 	}
 	p.plan = planner.plan(p.desired)
 	if !p.connection.usable() || p.paused != "" || p.barred != nil {

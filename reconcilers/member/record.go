@@ -27,9 +27,10 @@ func (r *Reconciler) record(ctx context.Context, p *pass) error {
 	placed := slices.Clone(p.placed)
 	gain := func(of stack.Placed) int { return len(after[of.Ref()]) - len(p.before[of.Ref()]) }
 	slices.SortStableFunc(placed, func(a, b stack.Placed) int { return gain(b) - gain(a) })
+	p.judgeByRules(ctx)
 	converged := 0
 	for i := range placed {
-		conclusion := p.judge(&placed[i])
+		conclusion := p.judge(ctx, &placed[i])
 		if conclusion.progress.State == v1alpha1.StateConverged {
 			converged++
 		}
@@ -126,7 +127,7 @@ func (p *pass) observe(placed *stack.Placed) convergence.Observation {
 		}
 	}
 	o.Objects = append(o.Objects, p.observeRemovals(placed.Ref())...)
-	o.Problems = append(p.problemsOf(placed.Ref()), p.yielded(placed.Ref())...)
+	o.Problems = slices.Concat(p.problemsOf(placed.Ref()), p.yielded(placed.Ref()), placed.Criteria.Problems)
 	return o
 }
 
@@ -211,7 +212,7 @@ func (p *pass) observeStep(s *step) convergence.Object {
 		}
 	}
 	if seen, visible := p.connection.member.Seen(id); visible {
-		o.Seen, o.Health = true, seen.Health
+		o.Seen, o.Health = true, p.healthOf(s, seen)
 	}
 	return o
 }

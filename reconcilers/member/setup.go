@@ -25,6 +25,7 @@ import (
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
 	"github.com/syncline-dev/syncline/clusters/member"
+	"github.com/syncline-dev/syncline/federation/criteria"
 	"github.com/syncline-dev/syncline/federation/layer"
 	"github.com/syncline-dev/syncline/reconcilers/hub"
 	"github.com/syncline-dev/syncline/reconcilers/revision"
@@ -60,8 +61,9 @@ func Setup(mgr mcmanager.Manager, connections *Connections, config Config) error
 	}
 	reconciler := &Reconciler{
 		Client: local.GetClient(), Revisions: config.Revisions, Members: connections.provider, Ownership: connections.config.Replica,
-		Folds: layer.NewCache(rememberedFolds), Events: local.GetEventRecorder("syncline"),
-		HubID: config.HubID, Identity: config.Identity, SystemNamespace: config.SystemNamespace,
+		Folds: layer.NewCache(rememberedFolds), Criteria: criteria.NewCache(),
+		Events: local.GetEventRecorder("syncline"),
+		HubID:  config.HubID, Identity: config.Identity, SystemNamespace: config.SystemNamespace,
 		AllowDuplicates: config.AllowDuplicates, OrphanAfter: config.OrphanAfter, Clock: clock.RealClock{}, ledger: newLedger(),
 	}
 	ctrl, err := mccontroller.NewUnmanaged("member", mgr, mccontroller.Options{

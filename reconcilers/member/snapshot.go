@@ -12,6 +12,7 @@ import (
 	"github.com/syncline-dev/syncline/api/v1alpha1"
 	"github.com/syncline-dev/syncline/clusters/shard"
 	"github.com/syncline-dev/syncline/federation/layer"
+	"github.com/syncline-dev/syncline/federation/rollout"
 	"github.com/syncline-dev/syncline/reconcilers/hub"
 	"github.com/syncline-dev/syncline/reconcilers/stack"
 )
@@ -42,7 +43,7 @@ func refOf(binding *v1alpha1.LayerBinding) layer.Ref {
 
 // look takes the snapshot. Every error ends the pass: a layer that cannot be read is not
 // a layer that is gone.
-func (r *Reconciler) look(ctx context.Context, key types.NamespacedName, owner shard.Ownership) (*snapshot, error) {
+func (r *Reconciler) look(ctx context.Context, key types.NamespacedName, owner shard.Ownership, ask *inquiry) (*snapshot, error) {
 	snap := &snapshot{key: key, owner: owner}
 	member := &v1alpha1.MemberCluster{}
 	switch err := r.Client.Get(ctx, key, member); {
@@ -68,7 +69,9 @@ func (r *Reconciler) look(ctx context.Context, key types.NamespacedName, owner s
 		if err != nil {
 			return nil, err
 		}
-		if snap.placed, err = stack.On(ctx, member, within, byLayer, r.Revisions); err != nil {
+		facts := func(kinds, nodes bool) rollout.MemberFacts { return ask.of(ctx, member, kinds, nodes) }
+		site := stack.Site{Member: member, Within: within, Bindings: byLayer, Facts: facts, Criteria: r.Criteria}
+		if snap.placed, err = stack.On(ctx, site, r.Revisions); err != nil {
 			return nil, err
 		}
 		for i := range snap.placed {

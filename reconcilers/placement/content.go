@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/federation/criteria"
 	"github.com/syncline-dev/syncline/federation/object"
 	"github.com/syncline-dev/syncline/federation/source"
 	"github.com/syncline-dev/syncline/reconcilers/revision"
@@ -54,6 +55,11 @@ func unreadableSelector(layer v1alpha1.Layered) *revision.UnusableError {
 	return nil
 }
 
+// unaskable is the refusal of a layer that asks what cannot be asked.
+func unaskable(layer v1alpha1.Layered) *revision.UnusableError {
+	return refusal(criteria.Compile(layer.LayerSpec()).Problems)
+}
+
 // refusals are the objects of a layer that no member can be given, whatever the member's
 // facts. A template's own errors show on the bindings: they depend on the member.
 func refusals(content source.Content) *revision.UnusableError {
@@ -61,6 +67,11 @@ func refusals(content source.Content) *revision.UnusableError {
 		return nil
 	}
 	_, problems := source.Parse(content, source.Facts{})
+	return refusal(problems)
+}
+
+// refusal is that of the problems that are errors; nil if there are none.
+func refusal(problems []object.Problem) *revision.UnusableError {
 	var messages []string
 	var reason string
 	for _, problem := range problems {

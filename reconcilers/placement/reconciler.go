@@ -76,7 +76,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 
 // gather reads what the layer says. What only a person can mend is unusable, and no error.
 func (r *Reconciler) gather(ctx context.Context, layer v1alpha1.Layered) (revision.Content, *revision.UnusableError, error) {
-	if unusable := droppedNulls(layer); unusable != nil {
+	if unusable := cmp.Or(droppedNulls(layer), unaskable(layer)); unusable != nil {
 		return revision.Content{}, unusable, nil
 	}
 	content, err := revision.Gather(ctx, layer, r.SystemNamespace, r.data)

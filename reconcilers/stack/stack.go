@@ -7,6 +7,8 @@ import (
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
 	"github.com/syncline-dev/syncline/federation/convergence"
+	"github.com/syncline-dev/syncline/federation/criteria"
+	"github.com/syncline-dev/syncline/federation/expression"
 	"github.com/syncline-dev/syncline/federation/layer"
 	"github.com/syncline-dev/syncline/federation/rollout"
 	"github.com/syncline-dev/syncline/federation/source"
@@ -29,6 +31,8 @@ type Placed struct {
 	convergence.Choice
 	// Content is that of the given revision; nothing where there is none.
 	Content source.Content
+	// Criteria are what the layer asks of members.
+	Criteria *criteria.Criteria
 	// Binding is nil until the layer's first pass on the member.
 	Binding *v1alpha1.LayerBinding
 }
@@ -44,32 +48,47 @@ func (p *Placed) Status() v1alpha1.LayerBindingStatus {
 	return p.Binding.Status
 }
 
-// On finds the layers on a member among those within its reach, in their order, each in the
-// revision that the member is given. A layer that is being deleted is on no member. One whose
-// selector cannot be read moves nobody: who has it keeps it. One whose status was lost stays in
-// the revision that the member has.
-func On(ctx context.Context, member *v1alpha1.MemberCluster, within []v1alpha1.Layered, bindings Bindings, revisions Revisions) ([]Placed, error) {
+// Site is a member and all that may be placed on it.
+type Site struct {
+	Member *v1alpha1.MemberCluster
+	// Within are the layers within the member's reach.
+	Within []v1alpha1.Layered
+	// Bindings are what the member has.
+	Bindings Bindings
+	// Facts reads what preconditions ask of the member, its kinds and its nodes if need be. Where
+	// it is nil, the bindings tell what the member's owner has found.
+	Facts func(kinds, nodes bool) rollout.MemberFacts
+	// Criteria compiles what layers ask.
+	Criteria *criteria.Cache
+}
+
+// On finds the layers on a member, in their order, each in the revision that the member is
+// given. A layer that is being deleted is on no member. One whose selector cannot be read moves
+// nobody: who has it keeps it. One whose status was lost stays in the revision that the member
+// has.
+func On(ctx context.Context, site Site, revisions Revisions) ([]Placed, error) {
 	var all []Placed
-	for _, candidate := range within {
+	for _, candidate := range site.Within {
 		if !candidate.GetDeletionTimestamp().IsZero() {
 			continue
 		}
-		p := Placed{Layer: candidate, Binding: bindings[hub.ReferenceTo(candidate)]}
-		selected, err := rollout.Selects(candidate, member)
+		p := Placed{Layer: candidate, Binding: site.Bindings[hub.ReferenceTo(candidate)]}
+		selected, err := rollout.Selects(candidate, site.Member)
 		if err != nil {
 			selected = p.Binding != nil
 		}
-		p.Wanted = cmp.Or(rollout.Wanted(candidate, member), p.Status().Revision)
+		p.Wanted = cmp.Or(rollout.Wanted(candidate, site.Member), p.Status().Revision)
 		if selected && p.Wanted != "" {
+			p.Criteria = site.Criteria.Of(candidate)
 			all = append(all, p)
 		}
 	}
-	return all, choose(ctx, all, revisions)
+	return all, choose(ctx, all, site, revisions)
 }
 
 // choose decides, bottom to top, which revision of each layer the member is given: what stands
 // above a Strict layer waits for it.
-func choose(ctx context.Context, all []Placed, revisions Revisions) error {
+func choose(ctx context.Context, all []Placed, site Site, revisions Revisions) error {
 	slices.SortStableFunc(all, func(a, b Placed) int {
 		return layer.Compare(a.Layer.LayerSpec().Order, a.Ref(), b.Layer.LayerSpec().Order, b.Ref())
 	})
@@ -80,7 +99,8 @@ func choose(ctx context.Context, all []Placed, revisions Revisions) error {
 		if strict != nil {
 			barrier = cmp.Or(barrier, rollout.Behind(strict.Layer, p.Wanted))
 		}
-		p.Choice = convergence.Choose(p.Wanted, p.Status(), barrier)
+		excluded, unknown := site.applies(p)
+		p.Choice = convergence.Choose(p.Wanted, p.Status(), cmp.Or(unknown, barrier), excluded)
 		if p.Given != "" {
 			var err error
 			if p.Content, err = revisions.Load(ctx, p.Layer, p.Given); err != nil {
@@ -93,6 +113,28 @@ func choose(ctx context.Context, all []Placed, revisions Revisions) error {
 		}
 	}
 	return nil
+}
+
+// applies asks the layer's precondition: why it excludes the member, or what keeps that from
+// being known.
+func (s Site) applies(p *Placed) (excluded string, unknown *convergence.Barrier) {
+	when := p.Criteria.When
+	switch {
+	case s.Facts == nil && convergence.Excludes(p.Status()):
+		return "as the member's owner has found", nil
+	case s.Facts == nil:
+		return "", nil
+	case when == nil:
+		return "", rollout.Undecided(p.Wanted, "spec.when cannot be asked: see the layer's condition Rendered")
+	}
+	answer, why := when.Holds(s.Facts(when.Needs()))
+	switch answer {
+	case expression.False:
+		return "spec.when " + why, nil
+	case expression.Unknown:
+		return "", rollout.Undecided(p.Wanted, why)
+	}
+	return "", nil
 }
 
 // Of is the stack that placed layers make: those of which the member is given something.

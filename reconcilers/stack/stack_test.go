@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/federation/criteria"
 	"github.com/syncline-dev/syncline/federation/source"
 	"github.com/syncline-dev/syncline/reconcilers/stack"
 )
@@ -43,6 +44,11 @@ func web(change func(*v1alpha1.Layer)) *v1alpha1.Layer {
 	return l
 }
 
+// site is the member with one layer within its reach.
+func site(l v1alpha1.Layered, bindings stack.Bindings) stack.Site {
+	return stack.Site{Member: member, Within: []v1alpha1.Layered{l}, Bindings: bindings, Criteria: criteria.NewCache()}
+}
+
 func TestOn(t *testing.T) {
 	bound := stack.Bindings{
 		{Kind: v1alpha1.KindLayer, Name: "web"}: {Status: v1alpha1.LayerBindingStatus{Revision: "web-1"}},
@@ -67,7 +73,7 @@ func TestOn(t *testing.T) {
 		{"selector unreadable, the member does not have it", web(unreadable), nil, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			placed, err := stack.On(t.Context(), member, []v1alpha1.Layered{row.layer}, row.bindings, revisions{})
+			placed, err := stack.On(t.Context(), site(row.layer, row.bindings), revisions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +91,7 @@ func TestOn(t *testing.T) {
 func TestDeletedLayerIsOnNoMember(t *testing.T) {
 	now := metav1.Now()
 	layer := web(func(l *v1alpha1.Layer) { l.DeletionTimestamp = &now })
-	placed, err := stack.On(t.Context(), member, []v1alpha1.Layered{layer}, nil, revisions{})
+	placed, err := stack.On(t.Context(), site(layer, nil), revisions{})
 	if err != nil || len(placed) > 0 {
 		t.Errorf("placed %v, error %v", placed, err)
 	}
@@ -94,7 +100,7 @@ func TestDeletedLayerIsOnNoMember(t *testing.T) {
 // An error is not emptiness: a layer that cannot be read is not left out.
 func TestUnreadableRevisionIsAnError(t *testing.T) {
 	layer := web(func(l *v1alpha1.Layer) { l.Status.Revision = "broken" })
-	_, err := stack.On(t.Context(), member, []v1alpha1.Layered{layer}, nil, revisions{})
+	_, err := stack.On(t.Context(), site(layer, nil), revisions{})
 	if !errors.Is(err, errBroken) {
 		t.Errorf("error %v", err)
 	}
