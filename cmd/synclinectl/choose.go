@@ -119,8 +119,8 @@ func choose(cmd *cobra.Command, h hub, name string, decide func(context.Context,
 	}
 	annotations[annotation] = choice + v1alpha1.ChosenBy + me.Status.UserInfo.Username
 	l.SetAnnotations(annotations)
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := c.Patch(cmd.Context(), l, patch); err != nil {
+	// The choice names its revisions: it stays right whatever else changes on the layer.
+	if err := c.Patch(cmd.Context(), l, client.MergeFrom(before)); err != nil {
 		return fromHub(fmt.Errorf("write the choice on layer %s: %w", layer.RefOf(l), err))
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "layer %s: %s. To wait until members have it:\n  kubectl wait --for=condition=Converged %s\n",

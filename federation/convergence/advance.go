@@ -120,8 +120,11 @@ func (p *Progress) keepBack(s Situation) {
 // it had there is gone.
 func (p *Progress) leaveOut(s Situation) {
 	p.Wait, p.GoodRevision = nil, ""
-	if p.State == v1alpha1.StateConverged {
+	switch p.State {
+	case v1alpha1.StateConverged:
 		p.Reason, p.Message = ReasonNotApplicable, s.Excluded
+	case v1alpha1.StateProgressing:
+		p.Reason = ReasonNotApplicable
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/syncline-dev/syncline/api/v1alpha1"
 	"github.com/syncline-dev/syncline/federation/convergence"
 	"github.com/syncline-dev/syncline/federation/layer"
+	"github.com/syncline-dev/syncline/federation/rollout"
 )
 
 const (
@@ -44,7 +45,7 @@ func Layer(l v1alpha1.Layered, selected []*v1alpha1.MemberCluster, bindings []v1
 	status.Conditions = convergence.Conditions(status.Conditions, convergence.Statement{
 		State:      status.State,
 		Reason:     reason,
-		Message:    cmp.Or(status.Message, fmt.Sprintf("all %d members have %s", status.Members.Total, status.Revision)),
+		Message:    cmp.Or(status.Message, fmt.Sprintf("all %d members have %s", status.Members.Total, rollout.Wanted(l, nil))),
 		Generation: l.GetGeneration(),
 	}, now)
 	return status

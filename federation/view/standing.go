@@ -46,7 +46,7 @@ func standingOf(l v1alpha1.Layered, m *v1alpha1.MemberCluster, b *v1alpha1.Layer
 		s.message = "waits for its first verdict"
 	case b.Status.State == v1alpha1.StateUnknown:
 		s.state, s.message = v1alpha1.StateUnknown, b.Status.Message
-	case about(b) != wanted:
+	case about(b) != wanted && !convergence.Excludes(b.Status):
 		s.message = "waits for revision " + wanted
 	case b.Status.LayerGeneration < l.GetGeneration():
 		s.message = "waits for a verdict on the layer's newest generation"

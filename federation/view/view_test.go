@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/federation/convergence"
 )
 
 var (
@@ -100,6 +101,10 @@ func TestStanding(t *testing.T) {
 		"unknown and old": {webLayer(), member("eu-1", nil), green(func(b *v1alpha1.LayerBinding) {
 			b.Status.Revision, b.Status.State, b.Status.Message = "web-1", v1alpha1.StateUnknown, "was last seen at noon"
 		}), "Unknown was last seen at noon"},
+		"does not apply": {webLayer(), member("eu-1", nil), green(func(b *v1alpha1.LayerBinding) {
+			b.Status.Revision, b.Status.Message = "", "it has no GPU"
+			b.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionConverged, Reason: convergence.ReasonNotApplicable}}
+		}), "Converged it has no GPU"},
 		"new member": {webLayer(), &v1alpha1.MemberCluster{}, nil, "Progressing waits for its first verdict"},
 	} {
 		s := standingOf(c.layer, c.member, c.binding)

@@ -3,7 +3,6 @@ package e2e
 import (
 	"context"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -68,7 +67,7 @@ func refusedShardCount(a *arena, installed *install.Installation) {
 	if err == nil {
 		a.Fatal("a manager with another number of shards is healthy")
 	}
-	says(a.T, replica, shard.ErrShardCount.Error(), "this replica is set to 32", "says 64", "delete that Lease")
+	a.awaitLog(replica, shard.ErrShardCount.Error(), "this replica is set to 32", "says 64", "delete that Lease")
 }
 
 // secondOfAName: a manager under the name of another waits, and says why.
@@ -79,24 +78,22 @@ func secondOfAName(a *arena, installed *install.Installation) {
 	if err == nil {
 		a.Error("two managers of one name are healthy")
 	}
-	says(a.T, replica, "another process has this replica's name", "give each replica an identity of its own")
+	a.awaitLog(replica, "another process has this replica's name", "give each replica an identity of its own")
 	if err := replica.Kill(); err != nil {
 		a.Fatal(err)
 	}
 }
 
-// says checks what a manager's log says.
-func says(t *testing.T, replica *install.Replica, parts ...string) {
-	t.Helper()
-	log, err := os.ReadFile(replica.LogPath())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, part := range parts {
-		if !strings.Contains(string(log), part) {
-			t.Errorf("the log of %s does not say %q:\n%s", replica.Identity, part, replica.LogTail())
+// awaitLog waits until a manager's log says all of some texts.
+func (a *arena) awaitLog(replica *install.Replica, texts ...string) {
+	a.Helper()
+	a.eventually("the log of "+replica.Identity+" says why", func(g gomega.Gomega) {
+		log, err := os.ReadFile(replica.LogPath())
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		for _, text := range texts {
+			g.Expect(string(log)).To(gomega.ContainSubstring(text))
 		}
-	}
+	})
 }
 
 func deleteLeases(a *arena) {
