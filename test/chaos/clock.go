@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -34,24 +33,13 @@ func buildAhead(ctx context.Context, dir string) (programs string, err error) {
 	if !is {
 		return "", fmt.Errorf("%s reads the clock in another way than expected", original)
 	}
-	changed := filepath.Join(dir, "time-ahead.go")
+	changed, err := filepath.Abs(filepath.Join(dir, "time-ahead.go"))
+	if err != nil {
+		return "", err
+	}
 	text := fmt.Sprintf("%sfunc Now() Time {\n%s\tsec += %d\n%s", before, reads, int(ahead.Seconds()), after)
 	if err := os.WriteFile(changed, []byte(text), 0o644); err != nil {
 		return "", err
 	}
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {original: changed}})
-	if err != nil {
-		return "", err
-	}
-	overlayFile := filepath.Join(dir, "time-ahead.json")
-	if err := os.WriteFile(overlayFile, overlay, 0o644); err != nil {
-		return "", err
-	}
-	programs = filepath.Join(dir, "bin-ahead")
-	cmd := exec.CommandContext(ctx, "go", "build", "-overlay", overlayFile, "-o", programs+string(filepath.Separator), "./cmd/syncline-manager")
-	cmd.Dir = install.Path()
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build a manager whose clock is ahead: %w\n%s", err, out)
-	}
-	return programs, nil
+	return install.BuildReplaced(ctx, dir, "ahead", map[string]string{original: changed})
 }

@@ -2,25 +2,22 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/tools/cache"
-	toolswatch "k8s.io/client-go/tools/watch"
 	"k8s.io/utils/ptr"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/test/fleet"
 	"github.com/syncline-dev/syncline/test/install"
 )
 
@@ -31,44 +28,12 @@ type watcher struct {
 	timeline  timeline
 }
 
-// run returns when ctx is done, or when it cannot see everything any more.
-func (w watcher) run(ctx context.Context, resource dynamic.ResourceInterface, see func(watch.EventType, *unstructured.Unstructured) error) error {
-	list, err := resource.List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	for i := range list.Items {
-		if err := see(watch.Added, &list.Items[i]); err != nil {
-			return err
-		}
-	}
-	// It resumes where it was when a connection breaks, so that no change is missed.
-	stream, err := toolswatch.NewRetryWatcherWithContext(ctx, list.GetResourceVersion(), &cache.ListWatch{WatchFuncWithContext: resource.Watch})
-	if err != nil {
-		return err
-	}
-	defer stream.Stop()
-	for event := range stream.ResultChan() {
-		object, ok := event.Object.(*unstructured.Unstructured)
-		if !ok {
-			return apierrors.FromObject(event.Object)
-		}
-		if err := see(event.Type, object); err != nil {
-			return err
-		}
-	}
-	if ctx.Err() != nil {
-		return nil
-	}
-	return errors.New("the watch has ended")
-}
-
 const shardLeasePrefix = "syncline-shard-"
 
 // leases watches who holds shards.
 func (w watcher) leases(ctx context.Context) error {
 	resource := w.hub.Resource(coordinationv1.SchemeGroupVersion.WithResource("leases")).Namespace(install.Namespace)
-	return w.run(ctx, resource, func(kind watch.EventType, u *unstructured.Unstructured) error {
+	return fleet.Follow(ctx, resource, func(kind watch.EventType, u *unstructured.Unstructured) error {
 		index, is := strings.CutPrefix(u.GetName(), shardLeasePrefix)
 		if !is || kind == watch.Deleted {
 			return nil
@@ -116,7 +81,7 @@ func tenureOf(index string, u *unstructured.Unstructured) (tenure, error) {
 // members watches whom members name as their owner.
 func (w watcher) members(ctx context.Context) error {
 	resource := w.hub.Resource(memberClusters).Namespace(namespace)
-	return w.run(ctx, resource, func(kind watch.EventType, u *unstructured.Unstructured) error {
+	return fleet.Follow(ctx, resource, func(kind watch.EventType, u *unstructured.Unstructured) error {
 		var member v1alpha1.MemberCluster
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &member); err != nil {
 			return err
