@@ -200,7 +200,7 @@ func (e *executor) settle(s *step, out outcome, done *report) {
 		tell(&done.mended, home, id.String()+": "+s.change())
 	}
 	before := s.entry
-	s.entry, s.verb = entryOf(s, out.applied), keep
+	s.entry, s.seen, s.verb = entryOf(s, out.applied), out.applied.Observation, keep
 	if fields := overruled(id, out.left); len(fields) > 0 {
 		s.entry.Applied += overruledMark
 		e.hold(s, overruledProblem(s, fields))

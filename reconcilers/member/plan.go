@@ -54,6 +54,9 @@ type step struct {
 	applied string
 	// entry is what the inventory knows of the object.
 	entry v1alpha1.InventoryEntry
+	// seen is what the decision was made upon: the last sight of the object, or the member's
+	// answer to the apply; zero where there was none.
+	seen member.Observation
 	// unseen says that the watches have not shown yet whether the object is there, missing
 	// that they have, and it is not.
 	unseen, missing bool
@@ -107,6 +110,7 @@ func (p *planner) step(w wanted) step {
 		object: w, applied: w.Digest, entry: p.inventory[w.ID].entry, verb: apply, keeping: p.keepings[w.Home],
 	}
 	seen, visible := p.live.Seen(w.ID)
+	s.seen = seen
 	switch {
 	case w.Held || w.unclear != "":
 		s.verb, s.why = hold, "held by a problem"
@@ -172,6 +176,15 @@ const overruledMark = "!"
 // attempt is what the step tries: a content by the rules of one generation of its layer. An
 // edit of either is tried at once, whatever was refused before.
 func (s *step) attempt() string { return s.applied + "@" + strconv.FormatInt(s.keeping.generation, 10) }
+
+// outdatedBy says whether the object has become another one, or has been changed by others,
+// since the step was decided upon.
+func (s *step) outdatedBy(seen member.Observation) bool {
+	if s.seen.UID == "" {
+		return seen.UID != s.entry.UID || seen.Owned != s.entry.Owned
+	}
+	return seen.UID != s.seen.UID || seen.Owned != s.seen.Owned
+}
 
 // overruled says whether the member has made something else of what was sent.
 func (s *step) overruled() bool { return s.entry.Applied == s.applied+overruledMark }

@@ -295,3 +295,28 @@ func TestPlanIsTheSameForTheSameWorld(t *testing.T) {
 		}
 	}
 }
+
+func TestAStepIsOutdatedByWhatOthersDoAfterIt(t *testing.T) {
+	a := configMap("a")
+	entries := map[object.ID]v1alpha1.InventoryEntry{a: listed(a, "d1")}
+	planned := world{wanted: []wanted{want(a, "d1")}, listed: entries, there: map[object.ID]member.Observation{a: there()}}
+	unseen := world{wanted: planned.wanted, listed: entries, unsynced: []string{"ConfigMap"}}
+	for _, row := range []struct {
+		name string
+		now  member.Observation
+		want bool
+	}{
+		{"nothing", there(), false},
+		{"its status", there(func(o *member.Observation) { o.ResourceVersion, o.Health = "2", object.Health{} }), false},
+		{"a field of ours", there(func(o *member.Observation) { o.Owned = "owned-2" }), true},
+		{"made anew", there(func(o *member.Observation) { o.UID = "uid-2" }), true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			for _, w := range []world{planned, unseen} {
+				if got := w.plan().steps[0].outdatedBy(row.now); got != row.want {
+					t.Errorf("%t", got)
+				}
+			}
+		})
+	}
+}

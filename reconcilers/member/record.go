@@ -213,6 +213,8 @@ func (p *pass) observeStep(s *step) convergence.Object {
 	}
 	if seen, visible := p.connection.member.Seen(id); visible {
 		o.Seen, o.Health = true, p.healthOf(s, seen)
+		// Status writes take time: what is seen now may be another content's health.
+		o.Drifted = o.Drifted || s.verb == keep && s.outdatedBy(seen)
 	}
 	return o
 }
