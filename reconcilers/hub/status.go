@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -70,5 +71,6 @@ func Outcome(err error) (reconcile.Result, error) {
 	return reconcile.Result{}, err
 }
 
-// Behind is the result of a pass that found the cache behind: it is made again soon.
-func Behind() reconcile.Result { return reconcile.Result{RequeueAfter: soon} }
+// Behind is the result of a pass that found the cache behind: it is made again soon, and not at
+// the same time as others that found the same.
+func Behind() reconcile.Result { return reconcile.Result{RequeueAfter: wait.Jitter(soon, 1)} }

@@ -99,6 +99,7 @@ func (r *Reconciler) letGo(ctx context.Context, snap *snapshot, binding *v1alpha
 	if err := r.mayStillWrite(snap); err != nil {
 		return false, err
 	}
+	delete(r.ledger.of(snap.key).pace, binding.Name)
 	after := binding.DeepCopy()
 	released := controllerutil.RemoveFinalizer(after, v1alpha1.Finalizer)
 	if released {

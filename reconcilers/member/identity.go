@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/version"
 
@@ -121,11 +122,31 @@ func (r *Reconciler) recordMember(ctx context.Context, p *pass, layers string) e
 		p.recordIdentity(after)
 	}
 	hub.SummarizeMember(after)
-	if _, err := hub.PatchStatus(ctx, r.Client, p.member, after); err != nil {
+	if rest := p.pages.pace.rest(memberPace, p.now); rest > 0 && onlyCounts(&p.member.Status, status) {
+		p.wakeIn(rest)
+		return nil
+	}
+	wrote, err := hub.PatchStatus(ctx, r.Client, p.member, after)
+	if err != nil {
 		return err
+	}
+	if wrote {
+		p.pages.pace.written(memberPace, r.Clock.Now())
 	}
 	r.tellOwner(p.snapshot)
 	return nil
+}
+
+// memberPace is the name under which the writes of the MemberCluster's own status are paced: no
+// binding has it.
+const memberPace = ""
+
+// onlyCounts says whether a member's status says nothing new but how many layers have
+// converged.
+func onlyCounts(before, after *v1alpha1.MemberClusterStatus) bool {
+	same := after.DeepCopy()
+	same.Layers = before.Layers
+	return equality.Semantic.DeepEqual(before, same)
 }
 
 // reachable is the condition of this name.

@@ -39,6 +39,8 @@ type pages struct {
 	// answers are of the layers' assertions, judged is what their health rules have said.
 	answers map[layer.Ref]answers
 	judged  map[object.ID]judgement
+	// pace is that of statuses.
+	pace pace
 }
 
 // drift is what was found when an object was last read.
@@ -82,7 +84,7 @@ func newPages() *pages {
 	return &pages{
 		written: map[string]*v1alpha1.LayerBinding{}, refused: map[object.ID]refusal{},
 		drifts: map[object.ID]drift{}, contests: map[object.ID]contest{}, again: map[layer.Ref]bool{},
-		answers: map[layer.Ref]answers{}, judged: map[object.ID]judgement{},
+		answers: map[layer.Ref]answers{}, judged: map[object.ID]judgement{}, pace: pace{},
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 )
 
 // record writes what the pass saw and did: one status write for each binding that says
-// something new, and one for the member.
+// something new, and one for the member, each at its pace.
 //
 // Bindings that gain objects are written before those that lose them: between the writes
 // an object whose home changed is listed twice, and never not at all.
@@ -29,20 +29,22 @@ func (r *Reconciler) record(ctx context.Context, p *pass) error {
 	slices.SortStableFunc(placed, func(a, b stack.Placed) int { return gain(b) - gain(a) })
 	p.judgeByRules(ctx)
 	converged := 0
+	var statements []*statement
 	for i := range placed {
 		conclusion := p.judge(ctx, &placed[i])
 		if conclusion.progress.State == v1alpha1.StateConverged {
 			converged++
 		}
-		written, err := r.writeBinding(ctx, p.snapshot, placed[i].Binding, func(status *v1alpha1.LayerBindingStatus) error {
-			*status = convergence.Record(*status, conclusion.verdict, conclusion.progress, placed[i].Binding.Generation, metav1.NewTime(p.now))
-			return p.list(status, placed[i].Ref(), after[placed[i].Ref()])
-		})
+		s, err := p.state(&placed[i], conclusion, after[placed[i].Ref()])
 		if err != nil {
 			return err
 		}
-		r.conclude(ctx, p, &placed[i], conclusion)
-		placed[i].Binding = written
+		if !p.postponed(s) {
+			statements = append(statements, s)
+		}
+	}
+	if err := r.say(ctx, p, statements); err != nil {
+		return err
 	}
 	if err := r.recordLeaving(ctx, p, after); err != nil {
 		return err
