@@ -12,10 +12,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
 	"github.com/syncline-dev/syncline/federation/source"
@@ -134,14 +136,28 @@ func hubOf(t *testing.T, file string) client.Client {
 			b.Status.Revision = names[b.Spec.Layer]
 		}
 	}
-	c := fake.NewClientBuilder().WithScheme(hubScheme()).WithObjects(objects...).Build()
+	c := interceptor.NewClient(fake.NewClientBuilder().WithScheme(hubScheme()).WithObjects(objects...).Build(), interceptor.Funcs{Create: create})
 	store := revision.NewStore(c, defaultSystemNamespace)
 	for l, content := range contents {
+		if earlier := l.GetAnnotations()["test/earlier"]; earlier != "" {
+			if err := store.Save(t.Context(), l, earlier, 0, content); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if err := store.Save(t.Context(), l, l.LayerStatus().Revision, 1, content); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return c
+}
+
+// create answers who is asking, as a hub does, and makes everything else.
+func create(ctx context.Context, c client.WithWatch, o client.Object, options ...client.CreateOption) error {
+	if review, is := o.(*authenticationv1.SelfSubjectReview); is {
+		review.Status.UserInfo.Username = "ada"
+		return nil
+	}
+	return c.Create(ctx, o, options...)
 }
 
 func readObjects(t *testing.T, file string) []client.Object {
