@@ -39,6 +39,10 @@ sim: ## Random schedules of crashes, pauses, partitions and skewed clocks on vir
 chaos: ## Three managers, 30 real members, and all that can befall managers; MEMBERS=n, ONLY=kill,stop for some.
 	@go build -o $(BIN)/chaos ./test/chaos && exec $(BIN)/chaos $(if $(MEMBERS),--members=$(MEMBERS)) $(if $(ONLY),--only=$(ONLY))
 
+.PHONY: truth
+truth: ## Whether what is said of members is so: 600 objects change all the time, watches are late; SECONDS=n.
+	@go build -o $(BIN)/truth ./test/truth && exec $(BIN)/truth $(if $(SECONDS),--seconds=$(SECONDS))
+
 .PHONY: deflake
 deflake: ## Repeat the tests until one fails: PKG=./... COUNT=20.
 	go run ./test/fleet/build

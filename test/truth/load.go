@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	// editInterval is from one edit of a layer to the next edit of another.
+	editInterval = 1200 * time.Millisecond
+	// driftInterval is from one drift on any member to the next.
+	driftInterval = 500 * time.Millisecond
+	// beatInterval is from one sign of life of a widget's controller to the next on a member, as
+	// long as objects change less often than pace, per second: how often edits reach members is
+	// the manager's affair.
+	beatInterval = 30 * time.Millisecond
+	pace         = leastRate + 10
+)
+
+// load edits layers, makes drift and has controllers show signs of life for a time.
+func (s *stage) load(ctx context.Context, lasts time.Duration) error {
+	begin := time.Now()
+	end := begin.Add(lasts)
+	loading, ctx := errgroup.WithContext(ctx)
+	loading.Go(func() error { return every(ctx, editInterval, end, s.edit) })
+	loading.Go(func() error { return every(ctx, driftInterval, end, s.each((*member).vandalise, s.members...)) })
+	for _, m := range s.members {
+		beat := s.each((*member).beat, m)
+		loading.Go(func() error {
+			return every(ctx, beatInterval, end, func(ctx context.Context) error {
+				if float64(s.journal.changed()) >= pace*time.Since(begin).Seconds() {
+					return nil
+				}
+				return beat(ctx)
+			})
+		})
+	}
+	return loading.Wait()
+}
+
+// edit gives one layer new content on all members, each layer in its turn.
+func (s *stage) edit(ctx context.Context) error {
+	sketch := s.sketches[s.edits%len(s.sketches)]
+	s.edits++
+	return s.apply(ctx, sketch.layer(fmt.Sprintf("edit %d", s.edits)))
+}
+
+// each returns what does something to one widget of the members after the other, in random
+// order, each rarely: what others change again and again is a contest, and another matter.
+func (s *stage) each(do func(*member, context.Context, string) error, members ...*member) func(context.Context) error {
+	type target struct {
+		member *member
+		widget string
+	}
+	var targets []target
+	for _, m := range members {
+		for _, sketch := range s.sketches {
+			for i := range sketch.each {
+				targets = append(targets, target{m, sketch.object(i)})
+			}
+		}
+	}
+	rand.Shuffle(len(targets), func(i, j int) { targets[i], targets[j] = targets[j], targets[i] })
+	next := 0
+	return func(ctx context.Context) error {
+		t := targets[next%len(targets)]
+		next++
+		return do(t.member, ctx, t.widget)
+	}
+}
+
+// every does something at intervals until a time.
+func every(ctx context.Context, interval time.Duration, end time.Time, do func(context.Context) error) error {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for time.Now().Before(end) {
+		if err := do(ctx); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
+	return nil
+}
+
+// pause waits for a time, or until ctx is done.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
