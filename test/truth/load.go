@@ -14,10 +14,11 @@ const (
 	editInterval = 1200 * time.Millisecond
 	// driftInterval is from one drift on any member to the next.
 	driftInterval = 500 * time.Millisecond
-	// beatInterval is from one sign of life of a widget's controller to the next on a member, as
+	// beatInterval is from one sign of life that one of a member's workers gives to its next, as
 	// long as objects change less often than pace, per second: how often edits reach members is
-	// the manager's affair.
-	beatInterval = 30 * time.Millisecond
+	// the manager's affair. There are several workers, so that slow answers do not set the pace.
+	beatInterval = 100 * time.Millisecond
+	workers      = 4
 	pace         = leastRate + 10
 )
 
@@ -29,17 +30,23 @@ func (s *stage) load(ctx context.Context, lasts time.Duration) error {
 	loading.Go(func() error { return every(ctx, editInterval, end, s.edit) })
 	loading.Go(func() error { return every(ctx, driftInterval, end, s.each((*member).vandalise, s.members...)) })
 	for _, m := range s.members {
-		beat := s.each((*member).beat, m)
-		loading.Go(func() error {
-			return every(ctx, beatInterval, end, func(ctx context.Context) error {
-				if float64(s.journal.changed()) >= pace*time.Since(begin).Seconds() {
-					return nil
-				}
-				return beat(ctx)
-			})
-		})
+		for range workers {
+			loading.Go(func() error { return every(ctx, beatInterval, end, s.keepPace(begin, m)) })
+		}
 	}
 	return loading.Wait()
+}
+
+// keepPace returns what has a member give a sign of life, if since begin objects have changed
+// less often than they should have.
+func (s *stage) keepPace(begin time.Time, m *member) func(context.Context) error {
+	beat := s.each((*member).beat, m)
+	return func(ctx context.Context) error {
+		if float64(s.journal.changed()) >= pace*time.Since(begin).Seconds() {
+			return nil
+		}
+		return beat(ctx)
+	}
 }
 
 // edit gives one layer new content on all members, each layer in its turn.
