@@ -17,7 +17,7 @@ import (
 
 // statusWindow is how long a status that was just written is left alone for no more than other
 // words about the same. What is said last in it lands at its end.
-const statusWindow = time.Second
+const statusWindow = 500 * time.Millisecond
 
 // pace spaces out the writes of statuses on the hub, by the names of their objects.
 type pace map[string]time.Time
