@@ -16,6 +16,7 @@ func AddToScheme(s *runtime.Scheme) error {
 		&Layer{}, &LayerList{},
 		&ClusterLayer{}, &ClusterLayerList{},
 		&LayerBinding{}, &LayerBindingList{},
+		&StateAssertion{}, &StateAssertionList{},
 		&Federation{}, &FederationList{},
 	)
 	metav1.AddToGroupVersion(s, GroupVersion)

@@ -316,11 +316,12 @@ type LayerStatus struct {
 	// members are given this one.
 	// +optional
 	Approved *RevisionChoice `json:"approved,omitempty"`
-	// rolledBack is what a person chose instead of the newest revision; a newer one ends it.
+	// rolledBack is what was chosen instead of the newest revision, by a person or a
+	// StateAssertion; a newer one ends it.
 	// +optional
 	RolledBack *Rollback `json:"rolledBack,omitempty"`
 	// heldBy names what keeps new revisions of the layer from members, as in
-	// "StateAssertion one-ca".
+	// "StateAssertion fleet/one-ca".
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=set
 	// +optional

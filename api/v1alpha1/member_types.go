@@ -47,6 +47,12 @@ type MemberClusterStatus struct {
 	// when their layer was deleted.
 	// +optional
 	Orphans *Orphans `json:"orphans,omitempty"`
+	// observations are what the owner last observed for StateAssertions, by their names.
+	// +kubebuilder:validation:MaxItems=32
+	// +listType=map
+	// +listMapKey=assertion
+	// +optional
+	Observations []MemberObservation `json:"observations,omitempty"`
 	// conditions: Ready, Registered, Reachable, and, while true, Paused, Duplicate, Barred,
 	// CredentialsExpiring and Ownerless.
 	// +listType=map
