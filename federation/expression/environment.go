@@ -80,8 +80,8 @@ func (c Config) options() []cel.EnvOption {
 		}
 	}
 	// Native types replace the provider of types that libraries register theirs with, and so
-	// come last.
-	return append(options, ext.NativeTypes(native...))
+	// come after them.
+	return append(options, ext.NativeTypes(native...), inOrder)
 }
 
 // Error is why an expression does not compile.

@@ -36,6 +36,23 @@ func TestValue(t *testing.T) {
 	}
 }
 
+// TestMapsAreInOrder: what is made of a map's keys is the same each time.
+func TestMapsAreInOrder(t *testing.T) {
+	letters := map[string]any{"c": "x", "a": "x", "d": "x", "b": "x"}
+	for range 20 {
+		for expression, thing := range map[string]any{
+			`thing.map(k, k).join()`:           letters,
+			`thing[0].map(k, k).join()`:        []any{letters},
+			`thing[0].labels.map(k, k).join()`: []map[string]any{{"labels": letters}},
+			`thing.filter(k, k != "").join()`:  map[string]string{"c": "x", "a": "x", "d": "x", "b": "x"},
+		} {
+			if got, err := evaluate(t, expression, thing); err != nil || got != "abcd" {
+				t.Fatalf("%s is %v, %v", expression, got, err)
+			}
+		}
+	}
+}
+
 // TestOneCallIsBounded: no single call makes more text than an object can hold, or is cheap
 // where it is not.
 func TestOneCallIsBounded(t *testing.T) {
