@@ -20,11 +20,14 @@ const (
 	clusterVariable = "cluster"
 )
 
-// environment compiles assertions. Their limit of work lets them look once at each of some ten
-// thousand objects. Reaching it takes about a second: CEL's own book-keeping grows with the
-// square of what a comprehension goes through.
+// costLimit lets an expression look once at each of some ten thousand objects. Reaching it takes
+// about a second: CEL's own book-keeping grows with the square of what a comprehension goes
+// through.
+const costLimit = 250_000
+
+// environment compiles assertions.
 var environment = expression.NewEnvironment(expression.Config{
-	On: "this member", CostLimit: 250_000,
+	On: "this member", CostLimit: costLimit,
 	Variables: []expression.Variable{
 		expression.Named[[]any](objectsVariable),
 		expression.Named[[]any](layerVariable),
