@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -37,9 +36,9 @@ func Setup(mgr manager.Manager) error {
 		r := &layerReconciler{client: mgr.GetClient(), clock: clock.RealClock{}, kind: kind}
 		err := builder.ControllerManagedBy(mgr).
 			Named("aggregation-"+kind).
-			Watches(hub.New(kind), later(layerWindow, itself)).
-			Watches(&v1alpha1.LayerBinding{}, later(layerWindow, hub.LayerOfBinding(kind)), builder.WithPredicates(inMeaning())).
-			Watches(&v1alpha1.MemberCluster{}, later(layerWindow, r.layersOfMember), builder.WithPredicates(inMeaning())).
+			Watches(hub.New(kind), hub.Later(layerWindow, itself)).
+			Watches(&v1alpha1.LayerBinding{}, hub.Later(layerWindow, hub.LayerOfBinding(kind)), builder.WithPredicates(inMeaning())).
+			Watches(&v1alpha1.MemberCluster{}, hub.Later(layerWindow, r.layersOfMember), builder.WithPredicates(inMeaning())).
 			WithOptions(controller.Options{RateLimiter: hub.RateLimiter[reconcile.Request]()}).
 			Complete(r)
 		if err != nil {
@@ -51,37 +50,16 @@ func Setup(mgr manager.Manager) error {
 		Named("aggregation-federation").
 		For(&v1alpha1.Federation{}).
 		WatchesRawSource(source.Func(atOnce)).
-		Watches(&v1alpha1.Layer{}, later(federationWindow, theFederation)).
-		Watches(&v1alpha1.ClusterLayer{}, later(federationWindow, theFederation)).
-		Watches(&v1alpha1.MemberCluster{}, later(federationWindow, theFederation)).
-		Watches(&v1alpha1.LayerBinding{}, later(federationWindow, theFederation), builder.WithPredicates(inMeaning())).
+		Watches(&v1alpha1.Layer{}, hub.Later(federationWindow, theFederation)).
+		Watches(&v1alpha1.ClusterLayer{}, hub.Later(federationWindow, theFederation)).
+		Watches(&v1alpha1.MemberCluster{}, hub.Later(federationWindow, theFederation)).
+		Watches(&v1alpha1.LayerBinding{}, hub.Later(federationWindow, theFederation), builder.WithPredicates(inMeaning())).
 		WithOptions(controller.Options{RateLimiter: hub.RateLimiter[reconcile.Request]()}).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("aggregation controller for Federation: %w", err)
 	}
 	return nil
-}
-
-// later queues what the mapping gives after a window, in which further events of the same
-// object add nothing.
-func later(window time.Duration, to handler.MapFunc) handler.EventHandler {
-	add := func(ctx context.Context, o client.Object, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-		for _, request := range to(ctx, o) {
-			queue.AddAfter(request, window)
-		}
-	}
-	return handler.Funcs{
-		CreateFunc: func(ctx context.Context, e event.CreateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-			add(ctx, e.Object, q)
-		},
-		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-			add(ctx, e.ObjectNew, q)
-		},
-		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-			add(ctx, e.Object, q)
-		},
-	}
 }
 
 // atOnce queues the Federation when the leader starts, so that there is one.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -15,13 +16,13 @@ import (
 
 // LayersWithin are the layers that reach a namespace's members: the Layers in it and every
 // ClusterLayer. With namespace "" they are all layers.
-func LayersWithin(ctx context.Context, c client.Reader, namespace string) ([]v1alpha1.Layered, error) {
+func LayersWithin(ctx context.Context, c client.Reader, namespace string, options ...client.ListOption) ([]v1alpha1.Layered, error) {
 	var clusterLayers v1alpha1.ClusterLayerList
-	if err := c.List(ctx, &clusterLayers); err != nil {
+	if err := c.List(ctx, &clusterLayers, options...); err != nil {
 		return nil, fmt.Errorf("list cluster layers: %w", err)
 	}
 	var layers v1alpha1.LayerList
-	if err := c.List(ctx, &layers, client.InNamespace(namespace)); err != nil {
+	if err := c.List(ctx, &layers, append(slices.Clone(options), client.InNamespace(namespace))...); err != nil {
 		return nil, fmt.Errorf("list layers: %w", err)
 	}
 	all := make([]v1alpha1.Layered, 0, len(clusterLayers.Items)+len(layers.Items))

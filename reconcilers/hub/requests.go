@@ -2,8 +2,11 @@ package hub
 
 import (
 	"context"
+	"time"
 
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -34,4 +37,25 @@ func RequestsFor(kind string, layers []v1alpha1.Layered) []reconcile.Request {
 		}
 	}
 	return requests
+}
+
+// Later queues what the mapping gives after a window, in which further events of the same
+// object add nothing.
+func Later(window time.Duration, to handler.MapFunc) handler.EventHandler {
+	add := func(ctx context.Context, o client.Object, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+		for _, request := range to(ctx, o) {
+			queue.AddAfter(request, window)
+		}
+	}
+	return handler.Funcs{
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			add(ctx, e.Object, q)
+		},
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			add(ctx, e.ObjectNew, q)
+		},
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			add(ctx, e.Object, q)
+		},
+	}
 }
