@@ -32,9 +32,12 @@ import (
 	"github.com/syncline-dev/syncline/api/v1alpha1"
 	"github.com/syncline-dev/syncline/clusters/registration"
 	"github.com/syncline-dev/syncline/clusters/shard"
+	"github.com/syncline-dev/syncline/federation/assertion"
 	"github.com/syncline-dev/syncline/reconcilers/aggregation"
+	reconcileassertion "github.com/syncline-dev/syncline/reconcilers/assertion"
 	"github.com/syncline-dev/syncline/reconcilers/hub"
 	reconcilemember "github.com/syncline-dev/syncline/reconcilers/member"
+	"github.com/syncline-dev/syncline/reconcilers/observation"
 	"github.com/syncline-dev/syncline/reconcilers/ownership"
 	"github.com/syncline-dev/syncline/reconcilers/placement"
 	reconcileregistration "github.com/syncline-dev/syncline/reconcilers/registration"
@@ -43,6 +46,9 @@ import (
 
 // leaseName is the Lease by which one replica leads: it runs the hub's controllers.
 const leaseName = "syncline-leader"
+
+// rememberedAssertions is how many StateAssertions a replica keeps compiled.
+const rememberedAssertions = 1024
 
 // runManager runs until ctx is done. Then it hands over the members that it owns, stops, and
 // gives the leader's Lease back.
@@ -145,10 +151,24 @@ func setUp(ctx context.Context, mgr mcmanager.Manager, f *flags, hubID string, r
 	}); err != nil {
 		return err
 	}
+	if err := setUpAssertions(local, f, revisions, replica, connections); err != nil {
+		return err
+	}
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return err
 	}
 	return mgr.AddReadyzCheck("ownership", func(*http.Request) error { return replica.Ready() })
+}
+
+// setUpAssertions adds what observes members for StateAssertions, and what judges these.
+func setUpAssertions(mgr ctrl.Manager, f *flags, revisions *revision.Store, replica *shard.Replica, connections *reconcilemember.Connections) error {
+	states := assertion.NewCache(rememberedAssertions)
+	if err := reconcileassertion.Setup(mgr, revisions, states); err != nil {
+		return err
+	}
+	return observation.Setup(mgr, observation.Config{
+		Ownership: replica, Members: connections.Provider(), Identity: f.identity, States: states,
+	})
 }
 
 func managerOptions(f *flags) ctrl.Options {
