@@ -49,6 +49,7 @@ func (r *Reconciler) fallBack(ctx context.Context, p *pass) error {
 	if err := r.release(ctx, p.key, keep); err != nil {
 		return err
 	}
+	p.recall()
 	if p.status.Acted == nil || !p.judged() {
 		return nil
 	}
@@ -65,6 +66,16 @@ func (r *Reconciler) fallBack(ctx context.Context, p *pass) error {
 		}
 	}
 	return nil
+}
+
+// recall remembers what was rolled back for this assertion, as the layers have it: a leader may
+// have ended between the two, and the assertion may hold since.
+func (p *pass) recall() {
+	for _, layer := range p.layers {
+		if back := layer.LayerStatus().RolledBack; back != nil && back.By == holder(p.key) {
+			p.status.RolledBack = assertion.Remember(p.status.RolledBack, back.From)
+		}
+	}
 }
 
 // release lets go of the layers that the assertion holds, but for those to keep.

@@ -251,6 +251,25 @@ func TestRollbackIsDoneOnceAcrossCrashes(t *testing.T) {
 	}
 }
 
+// TestRollbackThatHelpedBeforeItWasRemembered: the assertion holds when the successor looks.
+func TestRollbackThatHelpedBeforeItWasRemembered(t *testing.T) {
+	s := newScene(t, v1alpha1.AssertionRollback)
+	s.after(0, false)
+	s.crashes = true
+	s.after(2*time.Minute, false)
+	s.crashes = false
+	s.after(time.Second, true)
+
+	chosen := s.layer()
+	chosen.Status.RolledBack = nil
+	s.must(s.Status().Update(t.Context(), chosen))
+	s.after(time.Second, false)
+	s.after(time.Hour, false)
+	if back := s.layer().Status.RolledBack; back != nil {
+		t.Errorf("rolled back again: %+v", back)
+	}
+}
+
 func TestRollbackWaitsForAnAnswer(t *testing.T) {
 	s := newScene(t, v1alpha1.AssertionRollback)
 	s.after(0, false)
