@@ -191,6 +191,11 @@ func (s *stage) playOne(ctx context.Context, manager *install.Replica, lasts tim
 	if err := s.load(ctx, lasts); err != nil {
 		return o, err
 	}
+	select {
+	case <-manager.Done():
+		return o, fmt.Errorf("%s has ended under load\n%s", manager.Identity, manager.LogTail())
+	default:
+	}
 	o.traffic = s.network.take()
 	o.rate = float64(s.journal.changed()) / lasts.Seconds()
 	if err := s.calm(ctx); err != nil {
