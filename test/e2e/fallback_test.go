@@ -256,3 +256,35 @@ func TestLayerDeletedWhileItWaits(t *testing.T) {
 		g.Expect(l.GetUID()).To(gomega.BeEmpty())
 	})
 }
+
+// Nothing is decided about a member that cannot be seen, and what is decided when it is back
+// follows from what it is then.
+func TestMemberAwayWhileARevisionWaits(t *testing.T) {
+	t.Parallel()
+	proxy := startProxy(t, shared.Member("us"))
+	a := emptyArena(t, shared, nameFor(t))
+	us := a.registerWith("us", shared.Member("us"), must(t)(proxy.Kubeconfig()))
+	a.awaitReady("us")
+	a.applyDeadlined("app", "Rollback", "2m", fits)
+	a.awaitConverged("app")
+
+	a.applyDeadlined("app", "Rollback", "10s", neverUp)
+	bad := a.wanted("app")
+	a.eventually("the member has the bad one", func(g gomega.Gomega) { us.object(g, "v1", "ConfigMap", "app-bad") })
+	if err := proxy.Cut(); err != nil {
+		t.Fatal(err)
+	}
+	a.eventually("the member is Unknown after the deadline", func(g gomega.Gomega) {
+		status := a.binding(g, "app", "us").Status
+		g.Expect(status.Phase).To(gomega.Equal(v1alpha1.PhaseUnknown), status.Message)
+		g.Expect(status.Wait.TimeoutAt.Time).To(gomega.BeTemporally("<", time.Now()))
+	})
+	a.throughout(3*time.Second, "nothing is decided", func(g gomega.Gomega) {
+		g.Expect(a.binding(g, "app", "us").Status.Wait.Outcome).To(gomega.BeEmpty())
+	})
+	if err := proxy.Heal(); err != nil {
+		t.Fatal(err)
+	}
+	a.awaitOutcome("app", "us", bad, v1alpha1.OutcomeRolledBack)
+	a.eventually("the good one is back", func(g gomega.Gomega) { us.lacks(g, "v1", "ConfigMap", "app-bad") })
+}
