@@ -22,8 +22,10 @@ func TestChaos(t *testing.T) {
 	s := settings{
 		members: 4, spare: 1, brief: true, race: true, dir: os.Getenv("SYNCLINE_CHAOS_DIR"),
 		timings: timings{
-			lease: 6 * time.Second, renew: 4 * time.Second, retry: 800 * time.Millisecond,
-			slack: 8 * time.Second, // the race detector makes all ten times as slow
+			// The race detector makes all ten times as slow, and other tests run beside this one: shorter
+			// Leases than these would expire by themselves all the time.
+			lease: 10 * time.Second, renew: 7 * time.Second, retry: time.Second,
+			slack: 10 * time.Second,
 		},
 	}
 	s.pace = paceOf(s.members)
