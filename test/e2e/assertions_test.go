@@ -206,19 +206,19 @@ spec:
 // The health of a kind that follows no convention is what its layer says, at its newest version.
 func TestHealthRules(t *testing.T) {
 	t.Parallel()
-	a := newArena(t, "lone")
-	lone := a.site("lone")
+	a := newArena(t, "eu")
+	eu := a.site("eu")
 	becomes := func(state v1alpha1.State, says string) {
 		t.Helper()
 		a.eventually("the lamp is "+string(state), func(g gomega.Gomega) {
-			status := a.binding(g, "lamps", "lone").Status
+			status := a.binding(g, "lamps", "eu").Status
 			g.Expect(status.State).To(gomega.Equal(state), status.Message)
 			g.Expect(status.Message).To(gomega.ContainSubstring(says))
 		})
 	}
 	report := func(status string) {
 		t.Helper()
-		lone.apply("electrician", strings.ReplaceAll(`
+		eu.apply("electrician", strings.ReplaceAll(`
 apiVersion: $NS.example.com/v1
 kind: Lamp
 metadata: {name: hall, namespace: $NS}

@@ -23,7 +23,7 @@ import (
 // after another.
 func TestOwnershipAndPeople(t *testing.T) {
 	t.Parallel()
-	f, installed := startOwn(t, fleet.Config{}, "--lease-duration=5s", "--renew-deadline=4s", "--retry-period=500ms", "--probe-interval=1s")
+	f, installed := startOwn(t, fleet.Config{}, "--lease-duration=10s", "--renew-deadline=8s", "--retry-period=1s", "--probe-interval=1s")
 	a := emptyArena(t, f, nameFor(t))
 	eu := a.registerSecret("eu", shared.Member("eu"), nil)
 	a.awaitReady("eu")
