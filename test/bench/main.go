@@ -52,6 +52,7 @@ type aside struct {
 
 var asides = []aside{
 	{"fold", "fold_us", func(context.Context) error { foldFigures(); return nil }},
+	{"assertion", "assertion_us", func(context.Context) error { return assertionFigures() }},
 	{"sharing", "lease_writes_per_s_30, _1000, moved_share_10_to_9, _3_to_4", sharing},
 }
 
@@ -60,6 +61,7 @@ var scenarios = []scenario{
 	{"bulk", "bulk_ratio_p50", 5 * time.Minute, (*bench).bulk},
 	{"drift", "drift_ratio_p50, _p99", 5 * time.Minute, (*bench).drift},
 	{"view", "view_ratio_p50, _p99", 5 * time.Minute, (*bench).view},
+	{"status", "status_writes_ratio, status_p99_ratio, throughput_drop", 5 * time.Minute, (*bench).status},
 	{"hub-writes", "hub_writes_per_change", 3 * time.Minute, (*bench).hubWrites},
 	{"rest", "rest_member_writes, rest_hub_writes", 10 * time.Minute, (*bench).atRest},
 	{"frozen", "frozen_ratio_p99, frozen_seen_s", 10 * time.Minute, (*bench).frozen},

@@ -17,8 +17,9 @@ const (
 	bareNamespace = "bench-bare"
 	kilobyte      = 1024
 	// measuredObjects is how many objects the measured layer has, the ConfigMaps first.
-	measuredObjects    = 20
-	measuredConfigMaps = 10
+	measuredObjects     = 20
+	measuredConfigMaps  = 10
+	measuredDeployments = 5
 )
 
 // object is one object of the measured layer, as JSON has it.
@@ -33,7 +34,7 @@ func objects(namespace string, stamps []string) []object {
 			"data": object{"payload": strings.Repeat("x", kilobyte)},
 		})
 	}
-	for i := range 5 {
+	for i := range measuredDeployments {
 		name := fmt.Sprintf("d%d", i)
 		all = append(all, object{
 			"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata(namespace, name, stamps[len(all)]),
@@ -46,7 +47,7 @@ func objects(namespace string, stamps []string) []object {
 			},
 		})
 	}
-	for i := range 5 {
+	for i := range measuredDeployments {
 		name := fmt.Sprintf("d%d", i)
 		all = append(all, object{
 			"apiVersion": "v1", "kind": "Service", "metadata": metadata(namespace, name, stamps[len(all)]),

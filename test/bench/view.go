@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -21,6 +22,9 @@ var (
 	bindings = v1alpha1.GroupVersion.WithResource("layerbindings")
 	reports  = schema.GroupVersionResource{Group: "bench.syncline.dev", Version: "v1", Resource: "reports"}
 )
+
+// stalledCondition is the type of the condition by which Deployments change.
+const stalledCondition = "Stalled"
 
 // view: a change of a Deployment's status on a member until the hub's binding shows it,
 // against a loop that watches the Deployment and writes the status of one object.
@@ -65,21 +69,13 @@ type views struct {
 
 // newViews makes a report for each member and starts the bare loop.
 func (b *bench) newViews(ctx context.Context) (*views, error) {
-	if err := b.fleet.InstallCRDs(ctx, install.Path("test/bench/testdata")); err != nil {
-		return nil, err
-	}
 	hub, err := dynamic.NewForConfig(b.fleet.Hub().RESTConfig())
 	if err != nil {
 		return nil, err
 	}
 	v := &views{bench: b, hub: hub, failed: make(chan error, 1)}
-	for _, m := range b.fleet.Members() {
-		report := &unstructured.Unstructured{}
-		report.SetGroupVersionKind(reports.GroupVersion().WithKind("Report"))
-		report.SetName(m.Name())
-		if _, err := hub.Resource(reports).Namespace(hubNamespace).Create(ctx, report, metav1.CreateOptions{}); err != nil {
-			return nil, fmt.Errorf("make report: %w", err)
-		}
+	if err := b.makeReports(ctx, hub); err != nil {
+		return nil, err
 	}
 	if v.bindings, err = b.bindingsOf(ctx, measured); err != nil {
 		return nil, err
@@ -100,6 +96,23 @@ func (b *bench) newViews(ctx context.Context) (*views, error) {
 		}
 	})
 	return v, nil
+}
+
+// makeReports makes a report for each member, where there is none.
+func (b *bench) makeReports(ctx context.Context, hub dynamic.Interface) error {
+	if err := b.fleet.InstallCRDs(ctx, install.Path("test/bench/testdata")); err != nil {
+		return err
+	}
+	for _, m := range b.fleet.Members() {
+		report := &unstructured.Unstructured{}
+		report.SetGroupVersionKind(reports.GroupVersion().WithKind("Report"))
+		report.SetName(m.Name())
+		_, err := hub.Resource(reports).Namespace(hubNamespace).Create(ctx, report, metav1.CreateOptions{})
+		if err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("make report: %w", err)
+		}
+	}
+	return nil
 }
 
 // bindingsOf are the places of a layer's bindings, by member.
@@ -144,7 +157,7 @@ func (v *views) binding(ctx context.Context, member string, stalled metav1.Condi
 	all := fmt.Sprintf("%d/%[1]d", measuredObjects)
 	shown := func(ready string) bool { return (ready != all) == (stalled == metav1.ConditionTrue) }
 	return v.watches.timed(ctx, []place{v.bindings[member]}, shown, func(ctx context.Context) error {
-		return v.stall(ctx, member, oursNamespace, stalled)
+		return v.stall(ctx, deployment(member, oursNamespace, "d0"), stalled, "")
 	})
 }
 
@@ -152,19 +165,20 @@ func (v *views) reportOf(ctx context.Context, member string, stalled metav1.Cond
 	report := place{v.fleet.Hub().Name(), reports.Resource, hubNamespace, member}
 	shown := func(status string) bool { return status == string(stalled) }
 	return v.watches.timed(ctx, []place{report}, shown, func(ctx context.Context) error {
-		return v.stall(ctx, member, bareNamespace, stalled)
+		return v.stall(ctx, deployment(member, bareNamespace, "d0"), stalled, "")
 	})
 }
 
 // stall writes a condition into a Deployment's status that its own controller leaves alone,
 // and that kstatus heeds in every kind.
-func (v *views) stall(ctx context.Context, member, namespace string, stalled metav1.ConditionStatus) error {
-	raw, err := json.Marshal(object{"status": object{"conditions": []object{{"type": "Stalled", "status": stalled}}}})
+func (b *bench) stall(ctx context.Context, where place, stalled metav1.ConditionStatus, message string) error {
+	condition := object{"type": stalledCondition, "status": stalled, "message": message}
+	raw, err := json.Marshal(object{"status": object{"conditions": []object{condition}}})
 	if err != nil {
 		return err
 	}
-	return v.bench.bare[member].Patch(types.StrategicMergePatchType).
-		AbsPath("/apis/apps/v1/namespaces", namespace, deployments.Resource, "d0", "status").
+	return b.bare[where.cluster].Patch(types.StrategicMergePatchType).
+		AbsPath("/apis/apps/v1/namespaces", where.namespace, where.resource, where.name, "status").
 		Body(raw).Do(ctx).Error()
 }
 
@@ -180,11 +194,22 @@ func reported(report *unstructured.Unstructured) string {
 }
 
 func isStalled(deployment *unstructured.Unstructured) string {
+	status, _ := stalledIn(deployment)["status"].(string)
+	return status
+}
+
+// stalledIn is the condition that stall has written into a Deployment's status; nil if none.
+func stalledIn(deployment *unstructured.Unstructured) map[string]any {
 	conditions, _, _ := unstructured.NestedSlice(deployment.Object, "status", "conditions")
 	for _, c := range conditions {
-		if c, ok := c.(map[string]any); ok && c["type"] == "Stalled" {
-			return c["status"].(string)
+		if c, ok := c.(map[string]any); ok && c["type"] == stalledCondition {
+			return c
 		}
 	}
-	return ""
+	return nil
+}
+
+// deployment is the place of a Deployment on a member.
+func deployment(member, namespace, name string) place {
+	return place{member, deployments.Resource, namespace, name}
 }

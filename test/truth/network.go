@@ -6,9 +6,10 @@ import (
 	"net/http"
 	"path"
 	"slices"
-	"strings"
 	"sync"
 	"time"
+
+	"github.com/syncline-dev/syncline/test/fleet"
 )
 
 const (
@@ -82,23 +83,26 @@ func (n *network) delayWatches(next http.Handler) http.Handler {
 
 // slowStatusWrites has some writes of status arrive late. The journal hears of those to bindings.
 func (n *network) slowStatusWrites(j *journal, next http.Handler) http.Handler {
+	slow := fleet.SlowStatusWrites(n.statusDelay, next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		of, is := strings.CutSuffix(r.URL.Path, "/status")
-		if !is || r.Method != http.MethodPatch && r.Method != http.MethodPut {
-			next.ServeHTTP(w, r)
+		if !fleet.WritesStatus(r) || path.Base(path.Dir(path.Dir(r.URL.Path))) != bindings.Resource {
+			slow.ServeHTTP(w, r)
 			return
 		}
 		left, answer := j.now(), &copyingWriter{ResponseWriter: w}
-		slowly := rand.Float64() < slowShare
-		n.wrote(slowly)
-		if slowly {
-			pause(r.Context(), slowWrite)
-		}
-		next.ServeHTTP(answer, r)
-		if path.Base(path.Dir(of)) == bindings.Resource {
-			j.wrote(answer.content.Bytes(), left)
-		}
+		slow.ServeHTTP(answer, r)
+		j.wrote(answer.content.Bytes(), left)
 	})
+}
+
+// statusDelay is by how much a write of status is late.
+func (n *network) statusDelay(*http.Request) time.Duration {
+	slowly := rand.Float64() < slowShare
+	n.wrote(slowly)
+	if slowly {
+		return slowWrite
+	}
+	return 0
 }
 
 // copyingWriter keeps a copy of what is written to it.
