@@ -64,23 +64,21 @@ func (b *bench) flood(ctx context.Context, s screen, hub *slowHub) (found floode
 	if err != nil {
 		return found, err
 	}
-	c := &changes{}
-	c.locked.waiting = map[place][]change{}
+	c := newChanges()
 	watching, stop := context.WithCancel(ctx)
 	watched, watching := errgroup.WithContext(watching)
-	watched.Go(func() error {
-		return fleet.Follow(watching, client.Resource(s.resource).Namespace(hubNamespace), func(_ watch.EventType, u *unstructured.Unstructured) error {
-			for name, number := range s.shown(u) {
-				c.show(deployment(s.member(u), s.namespace, name), number)
-			}
-			return nil
-		})
-	})
+	see := func(_ watch.EventType, u *unstructured.Unstructured) error {
+		for name, number := range s.shown(u) {
+			c.show(deployment(s.member(u), s.namespace, name), number)
+		}
+		return nil
+	}
+	watched.Go(func() error { return fleet.Follow(watching, client.Resource(s.resource).Namespace(hubNamespace), see) })
 	defer func() {
 		stop()
 		err = errors.Join(err, watched.Wait(), b.unstall(ctx, s.namespace))
 	}()
-	hub.take(s.userAgent)
+	hub.begin()
 	if err := b.stallAll(ctx, s.namespace, c); err != nil {
 		return found, err
 	}
@@ -89,7 +87,7 @@ func (b *bench) flood(ctx context.Context, s screen, hub *slowHub) (found floode
 	}
 	time.Sleep(trailing)
 	found.times, found.shown = c.end()
-	found.writes = hub.take(s.userAgent)
+	found.writes = hub.written(s.userAgent)
 	return found, nil
 }
 
@@ -154,6 +152,12 @@ type changes struct {
 type change struct {
 	number int
 	began  time.Time
+}
+
+func newChanges() *changes {
+	c := &changes{}
+	c.locked.waiting = map[place][]change{}
+	return c
 }
 
 func (c *changes) begin(at place, number int) {

@@ -29,13 +29,16 @@ const (
 // slowly. Syncline, which coalesces them, is compared with a controller as they are commonly
 // written, which writes one status for each change.
 //
-// Writes are those that one change costs. The direct controller falls behind; what it has not
-// shown in the end counts for its p99 as if it were shown then, and not for its writes. Both
-// are to its advantage.
+// Each change carries a number, in the message of a condition, which both show for each
+// Deployment: the time of a change is from its beginning until the hub shows its number or a
+// later one. The direct controller falls behind; changes that it never shows count with the
+// time until the scenario gives up, which is less than they would have taken.
 //
-// The throughput is that of mended drift, with slow writes of status and without.
+// The ratio of writes is of those that one shown change costs: of Syncline's all statuses
+// count, also those of members, of layers and of the Federation. The throughput is that of
+// mended drift, with slow writes of status and without.
 func (b *bench) status(ctx context.Context) (err error) {
-	slow := newSlowHub()
+	slow := &slowHub{}
 	gateway, err := b.fleet.Hub().StartGateway(slow.around)
 	if err != nil {
 		return err
@@ -142,12 +145,6 @@ type slowHub struct {
 // write is a kind of write of status.
 type write struct{ userAgent, resource string }
 
-func newSlowHub() *slowHub {
-	h := &slowHub{}
-	h.locked.writes = map[write]int{}
-	return h
-}
-
 func (h *slowHub) around(next http.Handler) http.Handler {
 	return fleet.SlowStatusWrites(h.delay, next)
 }
@@ -163,6 +160,9 @@ func (h *slowHub) set(late bool) {
 func (h *slowHub) delay(r *http.Request) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.locked.writes == nil {
+		h.locked.writes = map[write]int{}
+	}
 	h.locked.writes[write{r.UserAgent(), path.Base(path.Dir(path.Dir(r.URL.Path)))}]++
 	if h.locked.late && rand.Float64() < lateShare {
 		return lateBy
@@ -170,9 +170,16 @@ func (h *slowHub) delay(r *http.Request) time.Duration {
 	return 0
 }
 
-// take is how many statuses were written since the last call by clients whose User-Agent begins
-// with prefix.
-func (h *slowHub) take(prefix string) int {
+// begin counts anew.
+func (h *slowHub) begin() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	clear(h.locked.writes)
+}
+
+// written is how many statuses were written since begin by clients whose User-Agent begins with
+// prefix.
+func (h *slowHub) written(prefix string) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	all, byResource := 0, map[string]int{}
@@ -183,6 +190,5 @@ func (h *slowHub) take(prefix string) int {
 		}
 	}
 	say("statuses written by %s: %v", prefix, byResource)
-	h.locked.writes = map[write]int{}
 	return all
 }
