@@ -233,6 +233,7 @@ status: $STATUS
 	becomes(v1alpha1.StateDegraded, "has failed by its health rule")
 	report("{lit: true, broken: false}")
 	becomes(v1alpha1.StateConverged, "")
+	a.awaitConverged("lamps")
 	a.throughout(time.Second, "it stays so", func(g gomega.Gomega) {
 		g.Expect(isConverged(a.layer(g, "lamps"))).To(gomega.BeTrue())
 	})

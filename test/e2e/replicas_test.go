@@ -70,9 +70,9 @@ func TestAReplicaThatIsAskedToEndHandsOverAtOnce(t *testing.T) {
 	if took > limit {
 		t.Errorf("handing over took %s, want %s", took, limit)
 	}
-	if after := a.epoch("eu"); after <= before {
-		t.Errorf("epoch %d follows %d", after, before)
-	}
+	a.eventually("the new owner says so, in a later epoch", func(g gomega.Gomega) {
+		g.Expect(a.member(g, "eu").Status.Owner.Epoch).To(gomega.BeNumerically(">", before))
+	})
 }
 
 // epoch is that of a member's owner.
