@@ -3,8 +3,8 @@ package assertion
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/syncline-dev/syncline/federation/convergence"
 	"github.com/syncline-dev/syncline/federation/expression"
 	"github.com/syncline-dev/syncline/federation/source"
 )
@@ -44,7 +44,7 @@ func (s *Set) Evaluate(v View) []Result {
 	results := make([]Result, 0, len(s.assertions))
 	for _, a := range s.assertions {
 		answer, message := a.evaluate(v)
-		results = append(results, Result{Name: a.name, Answer: answer, Message: bounded(message)})
+		results = append(results, Result{Name: a.name, Answer: answer, Message: convergence.Shorten(message, maxMessage)})
 	}
 	return results
 }
@@ -107,17 +107,4 @@ func (s Sight) presentable() bool {
 	return s.Unreadable == "" && !slices.ContainsFunc(s.Objects, func(o map[string]any) bool {
 		return o["apiVersion"] == "v1" && o["kind"] == "Secret"
 	})
-}
-
-// bounded is the text, cut at a character where it is too long.
-func bounded(text string) string {
-	if len(text) <= maxMessage {
-		return text
-	}
-	const ellipsis = "…"
-	end := maxMessage - len(ellipsis)
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + ellipsis
 }

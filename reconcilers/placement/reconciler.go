@@ -63,7 +63,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	} else if err := r.render(ctx, layer, content); err != nil {
 		return reconcile.Result{}, err
 	}
-	recordChoices(layer, metav1.NewTime(r.Clock.Now()))
+	unknown, err := r.unknownReturn(ctx, layer)
+	switch {
+	case err != nil:
+		return reconcile.Result{}, err
+	case unknown != nil:
+		refuse(layer, unknown)
+	default:
+		recordChoices(layer, metav1.NewTime(r.Clock.Now()))
+	}
 	if _, err := hub.PatchStatus(ctx, r.Client, before, layer); err != nil {
 		return hub.Outcome(err)
 	}

@@ -111,6 +111,10 @@ func TestApprovalAndRollbackByPeople(t *testing.T) {
 	a.eventually("the member has the approved revision", says("two"))
 	a.awaitConverged("above")
 
+	a.patch(a.emptyLayer("above"), fmt.Sprintf(`{"metadata":{"annotations":{%q:"above-nowhere instead of %s by hand"}}}`, v1alpha1.AnnotationRollback, second))
+	a.awaitUnrendered("above", complaint{"UnknownRevision", []string{v1alpha1.AnnotationRollback, "above-nowhere", first}})
+	says("two")(gomega.NewWithT(t))
+
 	a.synclinectl("rollback", layer)
 	a.eventually("the member has the earlier revision", says("one"))
 	a.now("who and when is told", func(g gomega.Gomega) {
