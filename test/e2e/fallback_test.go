@@ -113,7 +113,7 @@ func TestFallbacks(t *testing.T) {
 			t.Errorf("%s was decided after %s, before the deadline", name, took)
 		}
 	}
-	a.now("only Retry has tried again", func(g gomega.Gomega) {
+	a.eventually("only Retry has tried again", func(g gomega.Gomega) {
 		g.Expect(a.binding(g, "retry", "eu").Status.Wait.Attempt).To(gomega.BeEquivalentTo(2))
 		g.Expect(a.notes(g, "Retrying", "LayerBinding", "eu-retry-")).To(gomega.HaveLen(1))
 	})

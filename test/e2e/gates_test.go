@@ -117,7 +117,7 @@ func TestApprovalAndRollbackByPeople(t *testing.T) {
 
 	a.synclinectl("rollback", layer)
 	a.eventually("the member has the earlier revision", says("one"))
-	a.now("who and when is told", func(g gomega.Gomega) {
+	a.eventually("who and when is told", func(g gomega.Gomega) {
 		status := a.layer(g, "above").LayerStatus()
 		g.Expect(status.RolledBack.Revision).To(gomega.Equal(first))
 		g.Expect(status.RolledBack.From).To(gomega.Equal(second))

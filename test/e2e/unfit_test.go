@@ -115,7 +115,7 @@ func TestCredentialsThatExpire(t *testing.T) {
 	a.now("renew them", func(g gomega.Gomega) { g.Expect(a.hub.Update(a.Context(), secret)).To(gomega.Succeed()) })
 	a.awaitReady("us")
 	a.awaitConverged("web")
-	a.now("nothing expires", func(g gomega.Gomega) {
+	a.eventually("nothing expires", func(g gomega.Gomega) {
 		g.Expect(condition(a.member(g, "us").Status.Conditions, v1alpha1.ConditionCredentialsExpiring)).To(gomega.BeZero())
 	})
 }
