@@ -93,8 +93,8 @@ func isAboutUID(err error) bool {
 
 // Delete deletes an object if it is the one with the UID; its dependents follow in the
 // background. One that is not there counts as deleted; if another was made under its name
-// the error is ErrReplaced. The object is gone when Seen no longer finds it: finalizers may
-// hold it for longer. The error is an *Error.
+// the error is ErrReplaced. From then on it is seen as Deleting; it is gone when Seen no longer
+// finds it: finalizers may hold it for longer. The error is an *Error.
 func (m *Member) Delete(ctx context.Context, id object.ID, version string, uid types.UID) error {
 	at, err := m.locate(ctx, &id, version)
 	if err != nil {
@@ -113,12 +113,11 @@ func (m *Member) Delete(ctx context.Context, id object.ID, version string, uid t
 		SetHeader("Content-Type", "application/json").
 		Body(body))
 	switch {
-	case err == nil:
+	case err == nil, apierrors.IsNotFound(err) && Classify(err).Reason != ReasonKindNotServed:
+		m.store.deleted(id, uid)
 		return nil
 	case isAboutUID(err):
 		return failed("delete", id, fmt.Errorf("%w (%w)", ErrReplaced, err))
-	case apierrors.IsNotFound(err) && Classify(err).Reason != ReasonKindNotServed:
-		return nil
 	}
 	m.suspect(at, err)
 	return failed("delete", id, err)

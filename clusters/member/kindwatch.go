@@ -162,7 +162,9 @@ func (k *kindWatch) attempt(ctx context.Context, forReflector func(error) bool, 
 			k.kinds.forget(k.gvk.GroupVersion())
 		}
 		k.report(err)
-		k.pause(ctx, backoff.Step())
+		if k.pause(ctx, backoff.Step()) {
+			backoff = troubledBackoff // something has changed
+		}
 	}
 }
 
@@ -178,14 +180,17 @@ func cannotWatch(err error) bool {
 	return versionUnavailable(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
 }
 
-func (k *kindWatch) pause(ctx context.Context, d time.Duration) {
+// pause waits, and says whether tryNow has ended it.
+func (k *kindWatch) pause(ctx context.Context, d time.Duration) (ended bool) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 	case <-timer.C:
 	case <-k.now:
+		return true
 	}
+	return false
 }
 
 // report records why the watch does not work, and says so once per change.

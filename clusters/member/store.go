@@ -1,6 +1,7 @@
 package member
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
@@ -31,7 +32,8 @@ type Observation struct {
 	Health object.Health
 	// Layer is the value of the annotation that names the home layer.
 	Layer string
-	// Deleting says that the object waits for its finalizers.
+	// Deleting says that the object waits for its finalizers, or that we have deleted it and the
+	// watch does not show yet that it is gone.
 	Deleting bool
 }
 
@@ -100,6 +102,9 @@ type shelf struct {
 	// older event must not bring them back.
 	live map[types.NamespacedName]Observation
 	gone map[types.NamespacedName]string
+	// going are the objects that we have deleted, until the watch shows that they are gone:
+	// what it still delivers of them was before that.
+	going map[types.NamespacedName]going
 	// synced says that the first list is in.
 	synced bool
 	// continuity is of what the watch has delivered; our own writes do not count. Swept is
@@ -110,13 +115,23 @@ type shelf struct {
 	problem error
 }
 
+// going is an object that we have deleted.
+type going struct {
+	uid types.UID
+	// since is the revision of the watch when it was.
+	since string
+}
+
 func newStore() *store { return &store{locked: lockedStore{}} }
 
 // shelf makes room for a kind. The caller holds the lock.
 func (s lockedStore) shelf(gk schema.GroupKind) *shelf {
 	kept := s[gk]
 	if kept == nil {
-		kept = &shelf{live: map[types.NamespacedName]Observation{}, gone: map[types.NamespacedName]string{}}
+		kept = &shelf{
+			live: map[types.NamespacedName]Observation{}, gone: map[types.NamespacedName]string{},
+			going: map[types.NamespacedName]going{},
+		}
 		s[gk] = kept
 	}
 	return kept
@@ -167,6 +182,19 @@ func (s *store) record(o Observation) (changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.locked.shelf(o.ID.GroupKind()).record(o, s.lockedClose[o.ID.GroupKind()])
+}
+
+// deleted takes note that we have deleted an object: however late the watch tells of it, the
+// object is not as it was seen any more.
+func (s *store) deleted(id object.ID, uid types.UID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kept, name := s.locked.shelf(id.GroupKind()), nameOf(id)
+	kept.going[name] = going{uid, kept.continuity.revision}
+	if known, found := kept.live[name]; found && known.UID == uid {
+		known.Deleting = true
+		kept.live[name] = known
+	}
 }
 
 // seen is record for what the watch delivers. What breaks a rule is not taken.
@@ -296,6 +324,7 @@ func (s *shelf) record(o Observation, closely bool) (changed bool) {
 		return false
 	}
 	delete(s.gone, name)
+	o.Deleting = o.Deleting || s.going[name].uid == o.UID
 	s.live[name] = o
 	return !found || closely || before.meaning() != o.meaning()
 }
@@ -306,6 +335,7 @@ func (s *shelf) remove(name types.NamespacedName, version string) (changed bool)
 		return false
 	}
 	delete(s.live, name)
+	delete(s.going, name)
 	s.gone[name] = version
 	return found
 }
@@ -313,11 +343,9 @@ func (s *shelf) remove(name types.NamespacedName, version string) (changed bool)
 // sweep drops the memory of deletions that are older than a bookmark ago, a minute or so:
 // longer than any answer to a write of ours is under way.
 func (s *shelf) sweep() {
-	for name, version := range s.gone {
-		if s.swept != "" && older(version, s.swept) {
-			delete(s.gone, name)
-		}
-	}
+	past := func(version string) bool { return s.swept != "" && older(version, s.swept) }
+	maps.DeleteFunc(s.gone, func(_ types.NamespacedName, version string) bool { return past(version) })
+	maps.DeleteFunc(s.going, func(_ types.NamespacedName, g going) bool { return past(g.since) })
 	s.swept = s.continuity.revision
 }
 

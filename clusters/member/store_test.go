@@ -138,6 +138,56 @@ func TestStoreNeverGoesBack(t *testing.T) {
 	}
 }
 
+func deletedByUs(s *store) bool { s.deleted(idOf("a"), "uid-a"); return false }
+
+func madeAnew(version string) func(*store) bool {
+	return func(s *store) bool {
+		o := at("a", version, "x")
+		o.UID = "uid-another"
+		return s.record(o)
+	}
+}
+
+// A watch may be late, and tell of an object as it was before we deleted it.
+func TestWhatWeHaveDeletedIsNotSeenAsItWas(t *testing.T) {
+	for name, steps := range map[string][]struct {
+		do func(*store) bool
+		// known is how the object is seen afterwards: "there", "going" or "gone".
+		known string
+	}{
+		"a late event": {
+			{event("5", "x"), "there"}, {deletedByUs, "going"}, {event("6", "x"), "going"}, {deleted("8"), "gone"},
+			{madeAnew("9"), "there"}, {event("10", "x"), "there"},
+		},
+		"a late list": {
+			{deletedByUs, "gone"}, {list("5", at("a", "4", "x")), "going"}, {list("9"), "gone"},
+		},
+		"another object": {
+			{madeAnew("9"), "there"}, {deletedByUs, "there"}, {event("6", "x"), "there"},
+		},
+		"two bookmarks later": {
+			{event("5", "x"), "there"}, {deletedByUs, "going"}, {bookmarked("20"), "going"}, {bookmarked("30"), "going"},
+			{event("40", "x"), "there"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore()
+			for i, step := range steps {
+				step.do(s)
+				known := "gone"
+				if o, found := s.get(idOf("a")); found && o.Deleting {
+					known = "going"
+				} else if found {
+					known = "there"
+				}
+				if known != step.known {
+					t.Errorf("step %d: it is %s, want %s", i, known, step.known)
+				}
+			}
+		})
+	}
+}
+
 func TestStoreForgetsKindsThatAreNotWanted(t *testing.T) {
 	s := newStore()
 	s.replaced(configMaps, []Observation{at("a", "1", "x")}, "1")

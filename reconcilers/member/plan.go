@@ -16,6 +16,7 @@ type unseen struct{}
 
 func (unseen) Seen(object.ID) (member.Observation, bool) { return member.Observation{}, false }
 func (unseen) Synced(schema.GroupKind) bool              { return false }
+func (unseen) WatchProblem(schema.GroupKind) error       { return nil }
 
 // live is what a plan may ask of a member: what its watches have shown, and nothing that
 // does I/O.
@@ -24,6 +25,8 @@ type live interface {
 	Seen(id object.ID) (member.Observation, bool)
 	// Synced says whether the watch of a kind has shown all that there is.
 	Synced(kind schema.GroupKind) bool
+	// WatchProblem is why what was seen of a kind may be old; nil if it is not.
+	WatchProblem(kind schema.GroupKind) error
 }
 
 // verb is what to do about one desired object.

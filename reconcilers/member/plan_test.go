@@ -1,6 +1,7 @@
 package member
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,6 +27,7 @@ type world struct {
 	listed     map[object.ID]v1alpha1.InventoryEntry
 	there      map[object.ID]member.Observation
 	unsynced   []string // kinds
+	unwatched  []string
 	refused    map[object.ID]refusal
 	drifts     map[object.ID]drift
 	incomplete []layer.Ref
@@ -41,6 +43,13 @@ func (w world) Seen(id object.ID) (member.Observation, bool) {
 }
 
 func (w world) Synced(kind schema.GroupKind) bool { return !slices.Contains(w.unsynced, kind.Kind) }
+
+func (w world) WatchProblem(kind schema.GroupKind) error {
+	if slices.Contains(w.unwatched, kind.Kind) {
+		return errors.New("cannot be watched")
+	}
+	return nil
+}
 
 func (w world) plan() plan {
 	listed := inventory{}

@@ -72,7 +72,7 @@ func (p *planner) removal(id object.ID, listed held, incomplete []layer.Ref) rem
 	}
 	seen, visible := p.live.Seen(id)
 	switch {
-	case visible && seen.Deleting:
+	case visible && seen.Deleting && p.live.WatchProblem(id.GroupKind()) == nil:
 		r.verb, r.why = wait, "being deleted on the member"
 	case p.keepings[r.home].undecided:
 		r.verb, r.why = hold, "the member is given no revision of the layer yet"

@@ -37,6 +37,13 @@ func TestRemovals(t *testing.T) {
 		"remove(Apply) ConfigMap shop/a: no layer holds it",
 		"remove(Wait) Namespace shop: what stands on it goes first")
 
+	w.unwatched = []string{"ConfigMap"}
+	assert("what no watch would show to be gone is looked after",
+		"remove(Apply) ConfigMap shop/b: no layer holds it",
+		"remove(Apply) ConfigMap shop/a: no layer holds it",
+		"remove(Wait) Namespace shop: what stands on it goes first")
+	w.unwatched = nil
+
 	delete(w.listed, a)
 	delete(w.listed, b)
 	assert("and when the rest is gone", "remove(Apply) Namespace shop: no layer holds it")

@@ -68,7 +68,7 @@ func TestARotationResumesWatches(t *testing.T) {
 	f.within(2*time.Second, "seen as drift", func() bool { return f.seen(applied.ID).Owned != applied.Owned })
 
 	f.provider.Disconnect(memberKey) // a watch is logged when it ends
-	f.within(10*time.Second, "logged as watching", func() (watched bool) {
+	f.within(30*time.Second, "logged as watching", func() (watched bool) {
 		events, _, err := f.cluster.Audit().Events(since, fleet.ByUser("second"))
 		if err != nil {
 			t.Fatal(err)

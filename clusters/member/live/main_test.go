@@ -93,7 +93,7 @@ func connectTo(t *testing.T, cluster *fleet.Cluster) *fixture {
 	})
 	f.connectAs("first")
 	f.member.SetPaused(false)
-	f.within(10*time.Second, "reachable", func() bool { return f.member.Reachability().Reachable })
+	f.within(30*time.Second, "reachable", func() bool { return f.member.Reachability().Reachable })
 	return f
 }
 
@@ -159,7 +159,7 @@ func (f *fixture) watch(gvks ...schema.GroupVersionKind) {
 	f.Helper()
 	f.member.Observe(gvks...)
 	for _, gvk := range gvks {
-		f.within(10*time.Second, "synced", func() bool { return f.member.Synced(gvk.GroupKind()) })
+		f.within(30*time.Second, "synced", func() bool { return f.member.Synced(gvk.GroupKind()) })
 	}
 }
 
