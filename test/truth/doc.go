@@ -14,13 +14,14 @@
 // the member was wholly in the state that it claims:
 //
 //   - The interval begins with the last of Syncline's writes to the layer's objects that gave one
-//     of them the content of that revision, be it an edit that arrives or a drift that is mended.
+//     of them the content of that revision, be it an edit that arrives or a drift that is mended,
+//     or that took one away: now and then an object leaves a layer and is back in it at once.
 //     What was so before a drift does not excuse a verdict that follows too soon on its mending.
 //     Writes that came when the verdict had left the manager do not count.
 //   - It ends with the resourceVersion of the binding.
 //   - Wholly means all objects of the layer at one moment: each there, with the content of the
 //     revision and not with what others made of it, its status of its newest generation, and
-//     Ready.
+//     Ready; and what the revision lacks is gone.
 //
 // Nothing is compared by clocks. All clusters of a fleet share one etcd, and a resourceVersion is
 // its revision: those of hub and members are in one order.

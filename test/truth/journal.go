@@ -52,7 +52,7 @@ func newJournal(members []string, sketches []sketch) *journal {
 			expected := past{}
 			for i := range s.each {
 				j.locked.homes[s.object(i)] = s.name
-				expected["ConfigMap "+s.object(i)], expected["Widget "+s.object(i)] = nil, nil
+				expected[named("ConfigMap", s.object(i))], expected[named("Widget", s.object(i))] = nil, nil
 			}
 			j.locked.pasts[place{member, s.name}] = expected
 		}
@@ -91,6 +91,18 @@ func (j *journal) judge() (verdicts int, lies []lie, err error) {
 		}
 	}
 	return len(j.locked.verdicts), lies, nil
+}
+
+// missing says whether an object of a layer is not there on some member.
+func (j *journal) missing(layer, name string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for where, known := range j.locked.pasts {
+		if where.layer == layer && known[name].at(j.locked.newest).content == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // now is the newest change on members.
@@ -136,9 +148,9 @@ func (j *journal) object(member string, event watch.EventType, u *unstructured.U
 	if event != watch.Deleted {
 		now.content, now.well = contentOf(u), u.GetKind() == "ConfigMap" || answered(u)
 	}
-	histories, name := j.locked.pasts[place{member, layer}], u.GetKind()+" "+u.GetName()
+	histories, name := j.locked.pasts[place{member, layer}], named(u.GetKind(), u.GetName())
 	before := histories[name].at(at)
-	now.ours = now.content != "" && now.content != vandalism && now.content != before.content
+	now.ours = now.content != vandalism && now.content != before.content
 	histories[name] = append(histories[name], now)
 	return nil
 }

@@ -74,12 +74,13 @@ func (p past) judge(v verdict) (lie, bool) {
 	return lie{v, p.wanting(v.published, v.content), p.story(written, v.published)}, true
 }
 
-// written is when Syncline last gave an object what the verdict claims; 0 for never.
+// written is when Syncline last gave an object what the verdict claims, or took one away; 0 for
+// never.
 func (p past) written(v verdict) uint64 {
 	var last uint64
-	for _, h := range p {
+	for name, h := range p {
 		for _, known := range h {
-			if known.ours && known.content == v.content && known.at <= v.sent {
+			if known.ours && known.at <= v.sent && (known.content == "" || known.content == expected(v.content, name)) {
 				last = max(last, known.at)
 			}
 		}
@@ -105,11 +106,14 @@ func (p past) moments(first, last uint64) []uint64 {
 // nothing does.
 func (p past) wanting(moment uint64, content string) string {
 	for _, name := range slices.Sorted(maps.Keys(p)) {
-		switch v := p[name].at(moment); {
+		switch v, want := p[name].at(moment), expected(content, name); {
+		case v.content == "" && want == "":
 		case v.content == "":
 			return name + " is not there"
-		case v.content != content:
-			return fmt.Sprintf("%s has %q, not %q", name, v.content, content)
+		case want == "":
+			return name + " is still there"
+		case v.content != want:
+			return fmt.Sprintf("%s has %q, not %q", name, v.content, want)
 		case !v.well:
 			return name + " is not well, or its controller has not seen it"
 		}

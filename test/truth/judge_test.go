@@ -43,6 +43,10 @@ func TestJudge(t *testing.T) {
 		"of a revision that was never there":    {rollout(), "other", 30, 31, `has "new", not "other"`},
 		"while an object is not there":          {past{"Widget b": nil}, "new", 30, 31, "Widget b is not there"},
 		"after an object was deleted":           {rollout(version{at: 15}), "new", 14, 14, "is not well"},
+		"while it is put back":                  {restored(), "new", 30, 31, "ConfigMap a is not there"},
+		"when it is back":                       {restored(version{at: 40, content: "new", ours: true, well: true}), "new", 40, 41, ""},
+		"without it, before it is gone":         {restored(), lacking("new", "ConfigMap a"), 20, 21, "ConfigMap a is still there"},
+		"without it":                            {restored(), lacking("new", "ConfigMap a"), 30, 31, ""},
 		"when each object was well, never both": {skewed(), "new", 20, 60, "Widget a"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -53,6 +57,13 @@ func TestJudge(t *testing.T) {
 			}
 		})
 	}
+}
+
+// restored is a roll-out after which we have taken one object away at 25.
+func restored(later ...version) past {
+	p := rollout()
+	p["ConfigMap a"] = append(append(p["ConfigMap a"], version{at: 25, ours: true}), later...)
+	return p
 }
 
 // skewed has two objects of which one has drifted by the time that the other is well.

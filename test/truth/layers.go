@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -82,18 +83,42 @@ type sketch struct {
 
 func (s sketch) layer(content string) *unstructured.Unstructured {
 	var manifests []any
+	add := func(kind, apiVersion, field string, i int) {
+		text := expected(content, named(kind, s.object(i)))
+		if text == "" {
+			return
+		}
+		manifests = append(manifests, object{
+			"apiVersion": apiVersion, "kind": kind, field: object{"content": text},
+			"metadata": object{"namespace": namespace, "name": s.object(i)},
+		})
+	}
 	for i := range s.each {
-		metadata := object{"namespace": namespace, "name": s.object(i)}
-		manifests = append(manifests,
-			object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": object{"content": content}},
-			object{"apiVersion": widgets.GroupVersion().String(), "kind": "Widget", "metadata": metadata, "spec": object{"content": content}},
-		)
+		add("ConfigMap", "v1", "data", i)
+		add("Widget", widgets.GroupVersion().String(), "spec", i)
 	}
 	return layerOf(s.name, 100, content, manifests)
 }
 
 // object is the name of the i-th ConfigMap and the i-th Widget.
 func (s sketch) object(i int) string { return fmt.Sprintf("%s-%d", s.name, i) }
+
+// named is how a history of an object is called.
+func named(kind, object string) string { return kind + " " + object }
+
+const without = " without "
+
+// lacking is the content of a revision that lacks one object, and is like another otherwise.
+func lacking(content, name string) string { return content + without + name }
+
+// expected is what an object has in a revision of a content; "" if the revision lacks it.
+func expected(content, name string) string {
+	text, lacks, _ := strings.Cut(content, without)
+	if lacks == name {
+		return ""
+	}
+	return text
+}
 
 // apply makes the layer what it is to be.
 func (s *stage) apply(ctx context.Context, layer *unstructured.Unstructured) error {

@@ -7,11 +7,17 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 const (
 	// editInterval is from one edit of a layer to the next edit of another.
 	editInterval = 1200 * time.Millisecond
+	// Of so many edits one takes an object out of a layer and puts it back as soon as it is gone
+	// from a member: watches still show it by then.
+	flickerEach = 3
+	// goneWithin is how long that is waited for.
+	goneWithin = 3 * time.Second
 	// driftInterval is from one drift on any member to the next.
 	driftInterval = 500 * time.Millisecond
 	// beatInterval is from one sign of life that one of a member's workers gives to its next, as
@@ -27,7 +33,7 @@ func (s *stage) load(ctx context.Context, lasts time.Duration) error {
 	begin := time.Now()
 	end := begin.Add(lasts)
 	loading, ctx := errgroup.WithContext(ctx)
-	loading.Go(func() error { return every(ctx, editInterval, end, s.edit) })
+	loading.Go(func() error { return every(ctx, editInterval, end, s.change) })
 	loading.Go(func() error { return every(ctx, driftInterval, end, s.each((*member).vandalise, s.members...)) })
 	for _, m := range s.members {
 		for range workers {
@@ -49,11 +55,37 @@ func (s *stage) keepPace(begin time.Time, m *member) func(context.Context) error
 	}
 }
 
+// change edits the layers in their turn, and now and then has an object flicker.
+func (s *stage) change(ctx context.Context) error {
+	if err := s.edit(ctx); err != nil || s.edits%flickerEach != 0 {
+		return err
+	}
+	return s.flicker(ctx)
+}
+
 // edit gives one layer new content on all members, each layer in its turn.
 func (s *stage) edit(ctx context.Context) error {
 	sketch := s.sketches[s.edits%len(s.sketches)]
 	s.edits++
 	return s.apply(ctx, sketch.layer(fmt.Sprintf("edit %d", s.edits)))
+}
+
+// flicker takes a ConfigMap out of the layer that was edited last but two, and puts it back. That
+// layer has mostly come to rest, and is not edited again at once.
+func (s *stage) flicker(ctx context.Context) error {
+	edit := s.edits - 2
+	sketch, content := s.sketches[(edit-1)%len(s.sketches)], fmt.Sprintf("edit %d", edit)
+	name := named("ConfigMap", sketch.object(rand.IntN(sketch.each)))
+	if err := s.apply(ctx, sketch.layer(lacking(content, name))); err != nil {
+		return err
+	}
+	err := wait.PollUntilContextTimeout(ctx, 5*time.Millisecond, goneWithin, true, func(context.Context) (bool, error) {
+		return s.journal.missing(sketch.name, name), nil
+	})
+	if err != nil && !wait.Interrupted(err) {
+		return err
+	}
+	return s.apply(ctx, sketch.layer(content))
 }
 
 // each returns what does something to one widget of the members after the other, in random
