@@ -128,8 +128,9 @@ func (p *Progress) leaveOut(s Situation) {
 	}
 }
 
-// Leaving is the progress of a layer that leaves the member.
-func Leaving(old v1alpha1.LayerBindingStatus, v Verdict) Progress {
+// Unwaited is the progress where nothing is waited for: of a layer that leaves the member, and of
+// one that has converged and whose next step is yet to be taken.
+func Unwaited(old v1alpha1.LayerBindingStatus, v Verdict) Progress {
 	return Progress{Phase: phaseOf(v), GoodRevision: old.GoodRevision, State: v.State, Reason: v.Reason, Message: v.Message}
 }
 

@@ -80,5 +80,5 @@ func TestTimesChangeWithWhatTheyAreOf(t *testing.T) {
 
 // record is Record of what a verdict alone says.
 func record(old v1alpha1.LayerBindingStatus, v Verdict, generation int64, now metav1.Time) v1alpha1.LayerBindingStatus {
-	return Record(old, v, Leaving(old, v), generation, now)
+	return Record(old, v, Unwaited(old, v), generation, now)
 }

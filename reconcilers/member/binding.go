@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/federation/convergence"
 	"github.com/syncline-dev/syncline/reconcilers/hub"
 	"github.com/syncline-dev/syncline/reconcilers/stack"
 )
@@ -120,6 +121,7 @@ func (r *Reconciler) declare(ctx context.Context, p *pass) error {
 				all[id] = held.entry
 			}
 			status.MemberUID = p.connection.reach.UID
+			p.withdraw(status, placed)
 			return all.writeTo(status)
 		})
 		if err != nil {
@@ -130,6 +132,16 @@ func (r *Reconciler) declare(ctx context.Context, p *pass) error {
 		maps.Copy(p.report.declared, missing)
 	}
 	return nil
+}
+
+// withdraw takes back what a binding says of a state that the pass is about to leave: a word that
+// is written anew, and under a later epoch, has to be so.
+func (p *pass) withdraw(status *v1alpha1.LayerBindingStatus, placed *stack.Placed) {
+	if status.State != v1alpha1.StateConverged {
+		return
+	}
+	verdict := convergence.Judge(p.observe(placed))
+	*status = convergence.Record(*status, verdict, convergence.Unwaited(*status, verdict), placed.Binding.Generation, metav1.NewTime(p.now))
 }
 
 // undeclared are the objects of a layer that the pass will create and that no inventory

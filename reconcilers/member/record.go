@@ -88,7 +88,7 @@ func (r *Reconciler) recordDeparture(ctx context.Context, p *pass, d departure, 
 	}
 	verdict := convergence.Judge(p.observeLeaving(d.binding))
 	_, err := r.writeBinding(ctx, p.snapshot, d.binding, func(status *v1alpha1.LayerBindingStatus) error {
-		*status = convergence.Record(*status, verdict, convergence.Leaving(*status, verdict), d.binding.Generation, metav1.NewTime(p.now))
+		*status = convergence.Record(*status, verdict, convergence.Unwaited(*status, verdict), d.binding.Generation, metav1.NewTime(p.now))
 		return p.list(status, refOf(d.binding), left)
 	})
 	return err
