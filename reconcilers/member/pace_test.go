@@ -7,6 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/clusters/shard"
+	"github.com/syncline-dev/syncline/reconcilers/stack"
 )
 
 func TestPace(t *testing.T) {
@@ -52,7 +54,7 @@ func TestRewords(t *testing.T) {
 		"a clock's stop":    {func(s *v1alpha1.LayerBindingStatus) { s.Wait.StoppedAt = &now }, false},
 		"the end of a wait": {func(s *v1alpha1.LayerBindingStatus) { s.Wait = nil }, false},
 		"an object":         {func(s *v1alpha1.LayerBindingStatus) { s.Inventory[0].Applied = "2" }, false},
-		"an epoch":          {func(s *v1alpha1.LayerBindingStatus) { s.Epoch = 4 }, false},
+		"an epoch":          {func(s *v1alpha1.LayerBindingStatus) { s.Epoch = 4 }, true},
 	} {
 		after := before.DeepCopy()
 		c.change(after)
@@ -62,5 +64,38 @@ func TestRewords(t *testing.T) {
 	}
 	if rewords(&v1alpha1.LayerBindingStatus{}, &before) {
 		t.Error("the first verdict waits")
+	}
+}
+
+// Who was given a member leaves what its last owner has said for a moment; who took it over says
+// at once what is so.
+func TestANewOwnerLeavesWhatIsStillSo(t *testing.T) {
+	status := v1alpha1.LayerBindingStatus{State: v1alpha1.StateConverged, Epoch: 3}
+	news := v1alpha1.LayerBindingStatus{State: v1alpha1.StateConverged, Epoch: 4, Revision: "web-2"}
+	for name, c := range map[string]struct {
+		reason shard.Reason
+		owned  time.Duration // for how long
+		after  v1alpha1.LayerBindingStatus
+		want   time.Duration // until it is said; 0 for now
+	}{
+		"given just now":           {shard.ReasonAssigned, 0, v1alpha1.LayerBindingStatus{State: v1alpha1.StateConverged, Epoch: 4}, arrivalWindow},
+		"given a moment ago":       {shard.ReasonAssigned, arrivalWindow / 4, v1alpha1.LayerBindingStatus{State: v1alpha1.StateDegraded, Epoch: 4}, 3 * arrivalWindow / 4},
+		"given a while ago":        {shard.ReasonAssigned, arrivalWindow, v1alpha1.LayerBindingStatus{State: v1alpha1.StateConverged, Epoch: 4}, 0},
+		"given, and there is news": {shard.ReasonAssigned, 0, news, 0},
+		"taken over":               {shard.ReasonTakeover, 0, v1alpha1.LayerBindingStatus{State: v1alpha1.StateConverged, Epoch: 4}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &pass{
+				snapshot: &snapshot{owner: shard.Ownership{Reason: c.reason, Since: noon.Add(-c.owned)}},
+				pages:    newPages(), now: noon,
+			}
+			s := &statement{
+				placed: &stack.Placed{Binding: &v1alpha1.LayerBinding{Status: status}},
+				after:  &v1alpha1.LayerBinding{Status: c.after},
+			}
+			if postponed := p.postponed(s); postponed != (c.want > 0) || p.wake != c.want {
+				t.Errorf("postponed: %t, for %s; want %s", postponed, p.wake, c.want)
+			}
+		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
+	"github.com/syncline-dev/syncline/clusters/shard"
 	"github.com/syncline-dev/syncline/federation/convergence"
 	"github.com/syncline-dev/syncline/reconcilers/hub"
 	"github.com/syncline-dev/syncline/reconcilers/stack"
@@ -38,6 +39,9 @@ func (p *pass) state(placed *stack.Placed, c conclusion, listed entries) (*state
 // postponed says whether the statement is made by a later pass, and has that pass made.
 func (p *pass) postponed(s *statement) bool {
 	rest := p.pages.pace.rest(s.after.Name, p.now)
+	if p.owner.Reason == shard.ReasonAssigned {
+		rest = max(rest, p.owner.Since.Add(arrivalWindow).Sub(p.now))
+	}
 	if rest == 0 || !rewords(&s.placed.Binding.Status, &s.after.Status) {
 		return false
 	}
