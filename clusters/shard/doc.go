@@ -48,5 +48,7 @@
 //
 // The guard in a member's transport asks Replica.Admission(member).Begin. Whoever shows
 // owners reads Replica.Holding, on any replica, and hears of changes by OnMove; whoever
-// serves members asks Owns, and hears of changes by OnChange.
+// serves members asks Owns, and hears of changes by OnChange. Expects and OnExpect tell
+// earlier which members are to be ours: their owner keeps them for a moment, in which they
+// can be connected to and read, but not written to.
 package shard

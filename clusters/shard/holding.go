@@ -160,9 +160,9 @@ func (m *machine) open(now time.Time, s *shard, c call, until time.Time) {
 	})
 }
 
-// keepHeld renews, or begins to hand over: when the shard has been another's for a moment.
-// Replicas notice within milliseconds of each other who came and went, and until all have
-// noticed, they may not agree.
+// keepHeld renews, or begins to hand over: when the shard has been another's for a while, in
+// which that one prepares for its members. Besides, replicas notice within milliseconds of
+// each other who came and went, and until all have noticed, they may not agree.
 func (m *machine) keepHeld(now time.Time, s *shard) {
 	if m.wants(s) {
 		s.unwantedAt = time.Time{}
@@ -182,12 +182,30 @@ func (m *machine) close(now time.Time, s *shard) {
 	s.phase, s.closedAt = draining, now
 }
 
-// unwanted reports whether a shard that is another's has been so for long enough.
+// unwanted reports whether a shard that is another's has been so for long enough. When the last
+// replica stops there is nobody who would prepare for it.
 func (m *machine) unwanted(now time.Time, s *shard) bool {
+	if m.stopping && m.wanted[s.index] == "" {
+		return true
+	}
 	if s.unwantedAt.IsZero() {
 		s.unwantedAt = now
 	}
-	return m.stopping || m.due(now, s.unwantedAt.Add(m.cfg.RetryPeriod/10))
+	return m.due(now, s.unwantedAt.Add(m.notice(s)))
+}
+
+// notice is how long a shard is kept for the replica that it is to be handed over to: a
+// replica that stops has less time than one that goes on. Shards without members come later,
+// and not all at once, so that members need not wait for them.
+func (m *machine) notice(s *shard) time.Duration {
+	notice := m.cfg.RetryPeriod / 4
+	if m.stopping {
+		notice = m.cfg.RetryPeriod / 10
+	}
+	if m.members[s.index] == 0 {
+		notice += m.cfg.RetryPeriod/4 + m.cfg.RetryPeriod*time.Duration(s.index)/time.Duration(len(m.shards))
+	}
+	return notice
 }
 
 // surpass takes the epoch of an owner that no Lease tells of any more. Where it is not below

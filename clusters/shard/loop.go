@@ -104,6 +104,9 @@ func (l *loop) step(now time.Time, events []event) (ended bool, err error) {
 	if ready.holdings != nil {
 		l.setHoldings(ready.holdings)
 	}
+	if ready.expected != nil {
+		l.setExpected(ready.expected)
+	}
 	for _, c := range ready.calls {
 		l.begin(c)
 	}
@@ -168,6 +171,21 @@ func (l *loop) setHoldings(holdings []Holding) {
 		}
 		for _, notify := range l.moved {
 			notify(now)
+		}
+	}
+}
+
+func (l *loop) setExpected(expected []bool) {
+	l.mu.Lock()
+	before := l.locked.expected
+	l.locked.expected = expected
+	l.mu.Unlock()
+	for i, now := range expected {
+		if now == (before != nil && before[i]) {
+			continue
+		}
+		for _, notify := range l.awaited {
+			notify(i)
 		}
 	}
 }

@@ -42,11 +42,15 @@ type machine struct {
 	// highest is the highest epoch of any shard that any replica has seen. Each new epoch
 	// exceeds it: epochs grow even where people delete Leases or set them back.
 	highest int
+	// members is how many members each shard has. It decides about what comes first, and about
+	// nothing else: replicas may differ in it.
+	members []int
 
 	stale    bool // what wanted and holdings were made from has changed
 	joined   bool // as of wanted
 	wanted   []string
 	holdings []Holding
+	expected []bool // by shard: it is to be this replica's
 
 	ready ready
 	wake  time.Time // when there is something to do if nothing happens before; zero if never
@@ -57,8 +61,10 @@ type machine struct {
 type ready struct {
 	orders []order
 	calls  []call
-	// holdings is who holds which shard if that has changed, else nil.
+	// holdings is who holds which shard, and expected which are to be this replica's, if that
+	// has changed; else nil.
 	holdings []Holding
+	expected []bool
 }
 
 // order changes what this replica may write.
@@ -123,6 +129,7 @@ func newMachine(cfg ReplicaConfig) *machine {
 		peers:      map[string]*peer{},
 		byLease:    map[string]*shard{},
 		wanted:     make([]string, cfg.Shards),
+		members:    make([]int, cfg.Shards),
 	}
 	for i := range cfg.Shards {
 		s := &shard{slot: slot{name: shardLeaseName(i)}, index: i}

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"testing"
 	"time"
@@ -177,11 +178,58 @@ func TestAMomentOfDisagreementMovesNothing(t *testing.T) {
 	}
 }
 
+// Whoever is to have a shard knows it before its holder gives it back, and the holder waits for
+// a while.
+func TestAShardIsExpectedBeforeItIsHandedOver(t *testing.T) {
+	joins := func(s *stage) { s.join("b") }
+	stops := func(s *stage) {
+		joins(s)
+		s.settle()
+		s.m.stop(s.now)
+	}
+	for name, c := range map[string]struct {
+		begin   func(*stage)
+		members int
+		first   time.Duration // hand-over, and the last
+		last    time.Duration
+	}{
+		"another joins":                  {joins, 1, 500 * time.Millisecond, 500 * time.Millisecond},
+		"another joins, without members": {joins, 0, time.Second, 2 * time.Second},
+		"this one stops":                 {stops, 1, 200 * time.Millisecond, 200 * time.Millisecond},
+		"this one stops, without any":    {stops, 0, 700 * time.Millisecond, 1700 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := alone(t)
+			s.m.members = []int{c.members, c.members}
+			c.begin(s)
+			s.settle()
+			s.pass(c.first - time.Millisecond)
+			if closed := s.last(closeTenure); closed != nil {
+				t.Fatalf("shard %d was kept for too short a while", closed.shard)
+			}
+			s.pass(c.last - c.first + time.Millisecond)
+			if s.last(closeTenure) == nil {
+				t.Error("nothing is handed over")
+			}
+		})
+	}
+	s := newStage(t, ReplicaConfig{})
+	s.join("b")
+	s.hold(replicaLeaseName("b"), "b_1", 1)
+	s.hold(shardLeaseName(0), "b_1", 2)
+	s.hold(shardLeaseName(1), "b_1", 3)
+	s.begin()
+	if expected := fmt.Sprint(s.m.expected); expected != "[true false]" && expected != "[false true]" {
+		t.Errorf("of two shards that another holds it expects %s", expected)
+	}
+	s.holds()
+}
+
 func TestAHandOverWaitsForWrites(t *testing.T) {
 	s := alone(t)
 	s.join("b")
 	s.settle()
-	s.pass(200 * time.Millisecond)
+	s.pass(2 * time.Second)
 	closed := s.last(closeTenure)
 	if closed == nil {
 		t.Fatal("nothing is handed over")
@@ -207,7 +255,7 @@ func TestAHandOverThatHangsLetsTheLeaseRunOut(t *testing.T) {
 	s := alone(t)
 	s.join("b")
 	s.settle()
-	s.pass(200 * time.Millisecond)
+	s.pass(2 * time.Second)
 	lease := shardLeaseName(s.last(closeTenure).shard)
 	before := s.leases[lease].ResourceVersion
 	s.pass(14 * time.Second)
@@ -220,7 +268,7 @@ func TestAnUnansweredWriteMayStillArrive(t *testing.T) {
 	s := alone(t)
 	s.join("b")
 	s.settle()
-	s.pass(200 * time.Millisecond)
+	s.pass(2 * time.Second)
 	closed := s.last(closeTenure)
 	s.m.drained(closed.shard, closed.epoch, s.now)
 	s.pass(4 * time.Second)
@@ -275,7 +323,7 @@ func TestTheNumberOfShardsMustAgree(t *testing.T) {
 	s = alone(t)
 	record(s, "64")
 	s.settle()
-	s.pass(200 * time.Millisecond)
+	s.pass(2 * time.Second)
 	if s.holds(); s.m.failure() != nil || !errors.Is(s.m.refusal, ErrShardCount) {
 		t.Errorf("a person changed the record: failure %v, refusal %v", s.m.failure(), s.m.refusal)
 	}

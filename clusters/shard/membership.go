@@ -2,6 +2,7 @@ package shard
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -131,6 +132,18 @@ func (m *machine) reassign(now time.Time) {
 	}
 	m.wanted = Assign(peers, holders)
 	m.publish(now, peers)
+	m.expect()
+}
+
+// expect says which shards are to be this replica's.
+func (m *machine) expect() {
+	expected := make([]bool, len(m.shards))
+	for i, s := range m.shards {
+		expected[i] = m.wants(s)
+	}
+	if !slices.Equal(expected, m.expected) {
+		m.expected, m.ready.expected = expected, expected
+	}
 }
 
 func (m *machine) livePeers() []Peer {

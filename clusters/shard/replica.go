@@ -59,6 +59,7 @@ type Replica struct {
 	inbox   *inbox
 	changed []func(Change)
 	moved   []func(Holding)
+	awaited []func(shard int)
 	leave   func() // closes leaving
 	leaving chan struct{}
 	left    chan struct{} // closed when Start has returned
@@ -71,6 +72,7 @@ type lockedReplica struct {
 	tenures  []*tenure       // by shard; nil where there was none. The last may have ended
 	changed  []chan struct{} // by shard; closed and replaced when the tenure changes
 	holdings []Holding
+	expected []bool // by shard; nil before anything is
 	started  bool
 	joined   bool
 	refusal  error // the number of shards is not the hub's
@@ -101,6 +103,10 @@ func (r *Replica) OnChange(notify func(Change)) { r.changed = append(r.changed, 
 // another epoch, or none. It must return at once. Call it before Start.
 func (r *Replica) OnMove(notify func(Holding)) { r.moved = append(r.moved, notify) }
 
+// OnExpect has a function called when a shard is to be this replica's from now on, or no more,
+// whoever owns it at the time. It must return at once. Call it before Start.
+func (r *Replica) OnExpect(notify func(shard int)) { r.awaited = append(r.awaited, notify) }
+
 // ShardOf is the shard of a member.
 func (r *Replica) ShardOf(member types.NamespacedName) int { return Of(member, r.cfg.Shards) }
 
@@ -113,6 +119,14 @@ func (r *Replica) Owns(member types.NamespacedName) (Ownership, bool) {
 	return t.Ownership, true
 }
 
+// Expects reports whether a member is to be this replica's: it is, or will be as soon as its
+// owner has handed it over. Until then this replica can prepare for it.
+func (r *Replica) Expects(member types.NamespacedName) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.locked.expected != nil && r.locked.expected[Of(member, r.cfg.Shards)]
+}
+
 // Holding is who owns a member, as far as this replica sees; false before it has seen
 // anything.
 func (r *Replica) Holding(member types.NamespacedName) (Holding, bool) {
@@ -122,6 +136,17 @@ func (r *Replica) Holding(member types.NamespacedName) (Holding, bool) {
 		return Holding{}, false
 	}
 	return r.locked.holdings[Of(member, r.cfg.Shards)], true
+}
+
+// AddMember tells of a member that there is. Shards that have some are handed over first.
+func (r *Replica) AddMember(member types.NamespacedName) { r.count(member, 1) }
+
+// RemoveMember tells that a member is no more.
+func (r *Replica) RemoveMember(member types.NamespacedName) { r.count(member, -1) }
+
+func (r *Replica) count(member types.NamespacedName, more int) {
+	shard := r.ShardOf(member)
+	r.inbox.put(func(m *machine, _ time.Time) { m.members[shard] += more })
 }
 
 // Surpass has this replica own a shard in an epoch that exceeds one that a member was owned in,

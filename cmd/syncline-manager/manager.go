@@ -129,7 +129,7 @@ func newReplica(config *rest.Config, f *flags) (*shard.Replica, error) {
 // setUp adds the controllers and the health checks.
 func setUp(ctx context.Context, mgr mcmanager.Manager, f *flags, hubID string, replica *shard.Replica, connections *reconcilemember.Connections) error {
 	local := mgr.GetLocalManager()
-	if err := hub.IndexCache(ctx, local.GetFieldIndexer()); err != nil {
+	if err := hub.SetUpCache(ctx, local.GetCache()); err != nil {
 		return err
 	}
 	revisions := revision.NewStore(local.GetClient(), f.namespace)
@@ -145,7 +145,7 @@ func setUp(ctx context.Context, mgr mcmanager.Manager, f *flags, hubID string, r
 	if err := ownership.Setup(local, replica, f.timings.TakeoverBound()); err != nil {
 		return err
 	}
-	if err := reconcilemember.Setup(mgr, connections, reconcilemember.Config{
+	if err := reconcilemember.Setup(ctx, mgr, connections, reconcilemember.Config{
 		Revisions: revisions, HubID: hubID, Identity: f.identity, SystemNamespace: f.namespace,
 		AllowDuplicates: f.allowDuplicates, OrphanAfter: f.orphanAfter, Concurrency: f.memberConcurrency,
 	}); err != nil {

@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/syncline-dev/syncline/api/v1alpha1"
@@ -18,9 +21,25 @@ const (
 	indexMemberUID     = "status.uid"
 )
 
-// IndexCache adds the indexes that this package's look-ups need. Call it once, before the
+// SetUpCache adds the indexes that this package's look-ups need, and has the cache watch from the
+// beginning what controllers on every replica do: they run as soon as they are started, and a
+// replica does not join the others before it can serve members. Call it once, before the
 // cache starts.
-func IndexCache(ctx context.Context, indexer client.FieldIndexer) error {
+func SetUpCache(ctx context.Context, hub cache.Cache) error {
+	if err := indexCache(ctx, hub); err != nil {
+		return err
+	}
+	secrets := &metav1.PartialObjectMetadata{}
+	secrets.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	for _, watched := range []client.Object{secrets, &v1alpha1.Federation{}, &v1alpha1.StateAssertion{}} {
+		if _, err := hub.GetInformer(ctx, watched, cache.BlockUntilSynced(false)); err != nil {
+			return fmt.Errorf("watch %T: %w", watched, err)
+		}
+	}
+	return nil
+}
+
+func indexCache(ctx context.Context, indexer client.FieldIndexer) error {
 	indexes := []struct {
 		object client.Object
 		field  string

@@ -36,8 +36,9 @@ type ConnectionsConfig struct {
 	Registration registration.Options
 }
 
-// Connections keeps this replica connected to the members that it owns: it follows their
-// Secrets, replaces credentials in place, and shuts and opens the gates of paused members.
+// Connections keeps this replica connected to the members that it owns, and to those that it
+// is about to own: it follows their Secrets, replaces credentials in place, and shuts and
+// opens the gates of paused members.
 type Connections struct {
 	config   ConnectionsConfig
 	provider *member.Provider
@@ -69,6 +70,7 @@ func NewConnections(config ConnectionsConfig) (*Connections, error) {
 	}
 	c.provider = provider
 	config.Replica.OnChange(func(change shard.Change) { c.shards.Fire(change.Shard) })
+	config.Replica.OnExpect(c.shards.Fire)
 	return c, nil
 }
 
@@ -76,10 +78,10 @@ func NewConnections(config ConnectionsConfig) (*Connections, error) {
 func (c *Connections) Provider() *member.Provider { return c.provider }
 
 // Reconcile connects the member that the request names, or disconnects it: one that is gone, or
-// that another replica owns. A Secret that
-// cannot be used leaves a connection as it is: registration says what is wrong with it.
+// that is another replica's. A Secret that cannot be used leaves a connection as it is:
+// registration says what is wrong with it.
 func (c *Connections) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	if _, owned := c.config.Replica.Owns(req.NamespacedName); !owned {
+	if _, owned := c.config.Replica.Owns(req.NamespacedName); !owned && !c.config.Replica.Expects(req.NamespacedName) {
 		c.provider.Disconnect(req.NamespacedName)
 		return reconcile.Result{}, nil
 	}
@@ -136,8 +138,8 @@ func (c *Connections) followFederation(ctx context.Context, req reconcile.Reques
 	return reconcile.Result{}, nil
 }
 
-// followShard has the members of a shard looked at that has become ours, or has ceased to be:
-// those that there are, and those that left something behind.
+// followShard has the members of a shard looked at that has become ours or is to be, or has
+// ceased to be: those that there are, and those that left something behind.
 func (c *Connections) followShard(ctx context.Context, shard int) (reconcile.Result, error) {
 	var members v1alpha1.MemberClusterList
 	if err := c.client.List(ctx, &members, client.UnsafeDisableDeepCopy); err != nil {

@@ -78,14 +78,35 @@ func (r *Reconciler) Reconcile(ctx context.Context, req mcreconcile.Request) (re
 	}
 	owner, owned := r.Ownership.Owns(key)
 	if !owned {
-		r.ledger.close(key) // of no use to anybody, and old if the member is ours again
-		return reconcile.Result{}, nil
+		defer r.ledger.close(key) // of no use to anybody, and old if the member is ours again
+		return reconcile.Result{}, r.prepare(ctx, key)
 	}
 	result, err := r.pass(member.WithEpoch(ctx, owner.Epoch), key, owner)
 	if errors.Is(err, member.ErrNotOwner) {
 		return reconcile.Result{}, nil // the rest is the next owner's; if that is us, we shall be called
 	}
 	return result, err
+}
+
+// prepare does for a member that is about to be ours what the first pass would wait for: its
+// stack is folded, and its objects are watched.
+func (r *Reconciler) prepare(ctx context.Context, key types.NamespacedName) error {
+	connection := r.connect(key)
+	if !connection.usable() {
+		return nil
+	}
+	snap, err := r.look(ctx, key, shard.Ownership{}, &inquiry{connection: connection, known: &facts{}, now: r.Clock.Now()})
+	if err != nil || snap.member == nil {
+		return err
+	}
+	bindings := slices.DeleteFunc(snap.bindings(), func(b *v1alpha1.LayerBinding) bool { return b == nil }) // not made yet
+	lists, err := listsOf(bindings...)
+	if err != nil {
+		return reconcile.TerminalError(err)
+	}
+	desired := r.fold(ctx, snap, connection)
+	connection.member.Observe(kindsOf(desired, lists.join(bindings, connection.reach.UID))...)
+	return nil
 }
 
 // pass serves a member for as long as this replica owns it.

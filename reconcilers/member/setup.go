@@ -8,9 +8,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -52,11 +54,11 @@ type Config struct {
 // Setup adds the controllers to the manager: one that connects members, one that follows the
 // ownership of shards, one that follows the red button, and one that serves members. They
 // run on every replica, for the members that it owns.
-func Setup(mgr mcmanager.Manager, connections *Connections, config Config) error {
+func Setup(ctx context.Context, mgr mcmanager.Manager, connections *Connections, config Config) error {
 	layer.Builtin() // takes its time now, and not when the first member has lost its owner
 	local := mgr.GetLocalManager()
 	connections.client = local.GetClient()
-	if err := connections.setUp(mgr); err != nil {
+	if err := connections.setUp(ctx, mgr); err != nil {
 		return err
 	}
 	reconciler := &Reconciler{
@@ -93,8 +95,11 @@ func Setup(mgr mcmanager.Manager, connections *Connections, config Config) error
 	return nil
 }
 
-func (c *Connections) setUp(mgr mcmanager.Manager) error {
+func (c *Connections) setUp(ctx context.Context, mgr mcmanager.Manager) error {
 	local := mgr.GetLocalManager()
+	if err := c.countMembers(ctx, local.GetCache()); err != nil {
+		return fmt.Errorf("members: %w", err)
+	}
 	if err := local.Add(running(func(ctx context.Context) error { return c.provider.Run(ctx, mgr) })); err != nil {
 		return fmt.Errorf("members: %w", err)
 	}
@@ -127,6 +132,25 @@ func (c *Connections) setUp(mgr mcmanager.Manager) error {
 		return fmt.Errorf("ownership controller: %w", err)
 	}
 	return nil
+}
+
+// countMembers tells the replica which members there are.
+func (c *Connections) countMembers(ctx context.Context, hub cache.Cache) error {
+	members, err := hub.GetInformer(ctx, &v1alpha1.MemberCluster{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		return err
+	}
+	_, err = members.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    func(o any) { c.config.Replica.AddMember(keyOfObject(o)) },
+		DeleteFunc: func(o any) { c.config.Replica.RemoveMember(keyOfObject(o)) },
+	})
+	return err
+}
+
+// keyOfObject is the name of what an informer tells of, also where it has missed the end of it.
+func keyOfObject(o any) types.NamespacedName {
+	name, _ := toolscache.DeletionHandlingObjectToName(o) // it is a MemberCluster
+	return name.AsNamespacedName()
 }
 
 // everywhere is a controller that runs on every replica, leader or not. What its options say

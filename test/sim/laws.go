@@ -19,15 +19,21 @@ func (w *world) unsettled() string {
 		return fmt.Sprintf("%d of %d shards have an owner", n, w.shards)
 	}
 	for _, l := range w.members {
-		var owners []string
+		var owners, expecting []string
 		for _, r := range w.replicas {
 			if _, owned := r.shard.Owns(l.key); owned {
 				owners = append(owners, r.name)
+			}
+			if r.shard.Expects(l.key) {
+				expecting = append(expecting, r.name)
 			}
 		}
 		served, engagements := l.servedBy()
 		if len(owners) != 1 || engagements != 1 || !slices.Equal(owners, served) {
 			return fmt.Sprintf("%s is owned by %q and engaged %d times by %q", l.key, owners, engagements, served)
+		}
+		if !slices.Equal(owners, expecting) {
+			return fmt.Sprintf("%s is owned by %q and expected by %q", l.key, owners, expecting)
 		}
 	}
 	return w.unbalanced()

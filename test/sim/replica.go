@@ -55,6 +55,7 @@ func (w *world) start(name, instance string, weight int, skew time.Duration) *re
 		}
 	})
 	for _, l := range w.members {
+		r.shard.AddMember(l.key)
 		if err := coordinator.Engage(ctx, multicluster.ClusterName(l.key.String()), nil); err != nil {
 			panic(err) // only a coordinator that was stopped refuses
 		}
