@@ -156,8 +156,12 @@ func TestWhatWeHaveDeletedIsNotSeenAsItWas(t *testing.T) {
 		known string
 	}{
 		"a late event": {
-			{event("5", "x"), "there"}, {deletedByUs, "going"}, {event("6", "x"), "going"}, {deleted("8"), "gone"},
-			{madeAnew("9"), "there"}, {event("10", "x"), "there"},
+			{event("5", "x"), "there"},
+			{deletedByUs, "going"},
+			{event("6", "x"), "going"},
+			{deleted("8"), "gone"},
+			{madeAnew("9"), "there"},
+			{event("10", "x"), "there"},
 		},
 		"a late list": {
 			{deletedByUs, "gone"}, {list("5", at("a", "4", "x")), "going"}, {list("9"), "gone"},
@@ -166,7 +170,10 @@ func TestWhatWeHaveDeletedIsNotSeenAsItWas(t *testing.T) {
 			{madeAnew("9"), "there"}, {deletedByUs, "there"}, {event("6", "x"), "there"},
 		},
 		"two bookmarks later": {
-			{event("5", "x"), "there"}, {deletedByUs, "going"}, {bookmarked("20"), "going"}, {bookmarked("30"), "going"},
+			{event("5", "x"), "there"},
+			{deletedByUs, "going"},
+			{bookmarked("20"), "going"},
+			{bookmarked("30"), "going"},
 			{event("40", "x"), "there"},
 		},
 	} {
