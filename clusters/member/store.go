@@ -118,7 +118,7 @@ type shelf struct {
 // going is an object that we have deleted.
 type going struct {
 	uid types.UID
-	// since is the revision of the watch when it was.
+	// since is the revision of the watch when it was; empty if the watch had told nothing.
 	since string
 }
 
@@ -343,7 +343,7 @@ func (s *shelf) remove(name types.NamespacedName, version string) (changed bool)
 // sweep drops the memory of deletions that are older than a bookmark ago, a minute or so:
 // longer than any answer to a write of ours is under way.
 func (s *shelf) sweep() {
-	past := func(version string) bool { return s.swept != "" && older(version, s.swept) }
+	past := func(version string) bool { return s.swept != "" && (version == "" || older(version, s.swept)) }
 	maps.DeleteFunc(s.gone, func(_ types.NamespacedName, version string) bool { return past(version) })
 	maps.DeleteFunc(s.going, func(_ types.NamespacedName, g going) bool { return past(g.since) })
 	s.swept = s.continuity.revision

@@ -181,7 +181,7 @@ func (l *loop) setExpected(expected []bool) {
 	l.locked.expected = expected
 	l.mu.Unlock()
 	for i, now := range expected {
-		if now == (before != nil && before[i]) {
+		if now == before[i] {
 			continue
 		}
 		for _, notify := range l.awaited {

@@ -50,7 +50,6 @@ type machine struct {
 	joined   bool // as of wanted
 	wanted   []string
 	holdings []Holding
-	expected []bool // by shard: it is to be this replica's
 
 	ready ready
 	wake  time.Time // when there is something to do if nothing happens before; zero if never
@@ -62,7 +61,7 @@ type ready struct {
 	orders []order
 	calls  []call
 	// holdings is who holds which shard, and expected which are to be this replica's, if that
-	// has changed; else nil.
+	// may have changed; else nil.
 	holdings []Holding
 	expected []bool
 }

@@ -219,7 +219,7 @@ func TestAShardIsExpectedBeforeItIsHandedOver(t *testing.T) {
 	s.hold(shardLeaseName(0), "b_1", 2)
 	s.hold(shardLeaseName(1), "b_1", 3)
 	s.begin()
-	if expected := fmt.Sprint(s.m.expected); expected != "[true false]" && expected != "[false true]" {
+	if expected := fmt.Sprint(s.expected); expected != "[true false]" && expected != "[false true]" {
 		t.Errorf("of two shards that another holds it expects %s", expected)
 	}
 	s.holds()

@@ -2,7 +2,6 @@ package shard
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 )
@@ -137,12 +136,9 @@ func (m *machine) reassign(now time.Time) {
 
 // expect says which shards are to be this replica's.
 func (m *machine) expect() {
-	expected := make([]bool, len(m.shards))
+	m.ready.expected = make([]bool, len(m.shards))
 	for i, s := range m.shards {
-		expected[i] = m.wants(s)
-	}
-	if !slices.Equal(expected, m.expected) {
-		m.expected, m.ready.expected = expected, expected
+		m.ready.expected[i] = m.wants(s)
 	}
 }
 

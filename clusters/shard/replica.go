@@ -72,7 +72,7 @@ type lockedReplica struct {
 	tenures  []*tenure       // by shard; nil where there was none. The last may have ended
 	changed  []chan struct{} // by shard; closed and replaced when the tenure changes
 	holdings []Holding
-	expected []bool // by shard; nil before anything is
+	expected []bool // by shard
 	started  bool
 	joined   bool
 	refusal  error // the number of shards is not the hub's
@@ -88,7 +88,7 @@ func NewReplica(cfg ReplicaConfig) (*Replica, error) {
 	}
 	r := &Replica{cfg: cfg, inbox: newInbox(), leaving: make(chan struct{}), left: make(chan struct{})}
 	r.leave = sync.OnceFunc(func() { close(r.leaving) })
-	r.locked.tenures = make([]*tenure, cfg.Shards)
+	r.locked.tenures, r.locked.expected = make([]*tenure, cfg.Shards), make([]bool, cfg.Shards)
 	for range cfg.Shards {
 		r.locked.changed = append(r.locked.changed, make(chan struct{}))
 	}
@@ -124,7 +124,7 @@ func (r *Replica) Owns(member types.NamespacedName) (Ownership, bool) {
 func (r *Replica) Expects(member types.NamespacedName) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return r.locked.expected != nil && r.locked.expected[Of(member, r.cfg.Shards)]
+	return r.locked.expected[Of(member, r.cfg.Shards)]
 }
 
 // Holding is who owns a member, as far as this replica sees; false before it has seen

@@ -23,6 +23,8 @@ type stage struct {
 	version int
 	leases  map[string]*coordinationv1.Lease
 	orders  []order
+	// expected is what the machine last said of it.
+	expected []bool
 	// fails decides on a call; nil lets all succeed.
 	fails func(call) error
 	// held keeps the end of a call back; nil keeps none.
@@ -89,6 +91,9 @@ func (s *stage) settle() {
 		s.m.advance(s.now)
 		ready := s.m.take()
 		s.orders = append(s.orders, ready.orders...)
+		if ready.expected != nil {
+			s.expected = ready.expected
+		}
 		if len(ready.calls) == 0 && len(ready.orders) == 0 {
 			return
 		}

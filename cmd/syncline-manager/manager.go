@@ -129,7 +129,7 @@ func newReplica(config *rest.Config, f *flags) (*shard.Replica, error) {
 // setUp adds the controllers and the health checks.
 func setUp(ctx context.Context, mgr mcmanager.Manager, f *flags, hubID string, replica *shard.Replica, connections *reconcilemember.Connections) error {
 	local := mgr.GetLocalManager()
-	if err := hub.SetUpCache(ctx, local.GetCache()); err != nil {
+	if err := hub.SetUpCache(ctx, local.GetCache(), replica.ShardOf); err != nil {
 		return err
 	}
 	revisions := revision.NewStore(local.GetClient(), f.namespace)

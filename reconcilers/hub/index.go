@@ -3,10 +3,12 @@ package hub
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -19,27 +21,28 @@ const (
 	indexBindingLayer  = "spec.layer"
 	indexLayerSource   = "spec.manifestsFrom"
 	indexMemberUID     = "status.uid"
+	indexShard         = "shard"
 )
 
 // SetUpCache adds the indexes that this package's look-ups need, and has the cache watch from the
 // beginning what controllers on every replica do: they run as soon as they are started, and a
-// replica does not join the others before it can serve members. Call it once, before the
-// cache starts.
-func SetUpCache(ctx context.Context, hub cache.Cache) error {
-	if err := indexCache(ctx, hub); err != nil {
+// replica does not join the others before it can serve members. ShardOf is the shard of a
+// member. Call it once, before the cache starts.
+func SetUpCache(ctx context.Context, kept cache.Cache, shardOf func(types.NamespacedName) int) error {
+	if err := indexCache(ctx, kept, shardOf); err != nil {
 		return err
 	}
 	secrets := &metav1.PartialObjectMetadata{}
 	secrets.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
 	for _, watched := range []client.Object{secrets, &v1alpha1.Federation{}, &v1alpha1.StateAssertion{}} {
-		if _, err := hub.GetInformer(ctx, watched, cache.BlockUntilSynced(false)); err != nil {
+		if _, err := kept.GetInformer(ctx, watched, cache.BlockUntilSynced(false)); err != nil {
 			return fmt.Errorf("watch %T: %w", watched, err)
 		}
 	}
 	return nil
 }
 
-func indexCache(ctx context.Context, indexer client.FieldIndexer) error {
+func indexCache(ctx context.Context, indexer client.FieldIndexer, shardOf func(types.NamespacedName) int) error {
 	indexes := []struct {
 		object client.Object
 		field  string
@@ -53,6 +56,12 @@ func indexCache(ctx context.Context, indexer client.FieldIndexer) error {
 		}},
 		{&v1alpha1.MemberCluster{}, indexMemberUID, func(o client.Object) []string {
 			return []string{string(o.(*v1alpha1.MemberCluster).Status.UID)}
+		}},
+		{&v1alpha1.MemberCluster{}, indexShard, func(o client.Object) []string {
+			return []string{strconv.Itoa(shardOf(client.ObjectKeyFromObject(o)))}
+		}},
+		{&v1alpha1.LayerBinding{}, indexShard, func(o client.Object) []string {
+			return []string{strconv.Itoa(shardOf(MemberOf(o.(*v1alpha1.LayerBinding))))}
 		}},
 		{&v1alpha1.Layer{}, indexLayerSource, sourceKeys},
 		{&v1alpha1.ClusterLayer{}, indexLayerSource, sourceKeys},
@@ -90,6 +99,33 @@ func BindingsOfMember(ctx context.Context, c client.Reader, member types.Namespa
 		return nil, fmt.Errorf("list bindings of member %s: %w", member, err)
 	}
 	return list.Items, nil
+}
+
+// MemberOf is the member of a binding.
+func MemberOf(binding *v1alpha1.LayerBinding) types.NamespacedName {
+	return types.NamespacedName{Namespace: binding.Namespace, Name: binding.Spec.Member}
+}
+
+// MembersOfShard are the members of a shard: those that there are, and those that left something
+// behind.
+func MembersOfShard(ctx context.Context, c client.Reader, shard int) (sets.Set[types.NamespacedName], error) {
+	selected := client.MatchingFields{indexShard: strconv.Itoa(shard)}
+	var members v1alpha1.MemberClusterList
+	if err := c.List(ctx, &members, selected, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list members of shard %d: %w", shard, err)
+	}
+	var bindings v1alpha1.LayerBindingList
+	if err := c.List(ctx, &bindings, selected, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list bindings of shard %d: %w", shard, err)
+	}
+	keys := sets.New[types.NamespacedName]()
+	for i := range members.Items {
+		keys.Insert(client.ObjectKeyFromObject(&members.Items[i]))
+	}
+	for i := range bindings.Items {
+		keys.Insert(MemberOf(&bindings.Items[i]))
+	}
+	return keys, nil
 }
 
 // MembersWithUID are the MemberClusters that are known to be one cluster.

@@ -139,28 +139,15 @@ func (c *Connections) followFederation(ctx context.Context, req reconcile.Reques
 }
 
 // followShard has the members of a shard looked at that has become ours or is to be, or has
-// ceased to be: those that there are, and those that left something behind.
+// ceased to be.
 func (c *Connections) followShard(ctx context.Context, shard int) (reconcile.Result, error) {
-	var members v1alpha1.MemberClusterList
-	if err := c.client.List(ctx, &members, client.UnsafeDisableDeepCopy); err != nil {
-		return reconcile.Result{}, fmt.Errorf("list members: %w", err)
+	members, err := hub.MembersOfShard(ctx, c.client, shard)
+	if err != nil {
+		return reconcile.Result{}, err
 	}
-	var bindings v1alpha1.LayerBindingList
-	if err := c.client.List(ctx, &bindings, client.UnsafeDisableDeepCopy); err != nil {
-		return reconcile.Result{}, fmt.Errorf("list bindings: %w", err)
-	}
-	keys := map[types.NamespacedName]bool{}
-	for i := range members.Items {
-		keys[client.ObjectKeyFromObject(&members.Items[i])] = true
-	}
-	for i := range bindings.Items {
-		keys[types.NamespacedName{Namespace: bindings.Items[i].Namespace, Name: bindings.Items[i].Spec.Member}] = true
-	}
-	for key := range keys {
-		if c.config.Replica.ShardOf(key) == shard {
-			c.secrets.Fire(reconcile.Request{NamespacedName: key})
-			c.members.Fire(requestFor(key))
-		}
+	for key := range members {
+		c.secrets.Fire(reconcile.Request{NamespacedName: key})
+		c.members.Fire(requestFor(key))
 	}
 	return reconcile.Result{}, nil
 }

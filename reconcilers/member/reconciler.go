@@ -89,13 +89,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, req mcreconcile.Request) (re
 }
 
 // prepare does for a member that is about to be ours what the first pass would wait for: its
-// stack is folded, and its objects are watched.
+// stack is folded, and its objects are watched. What preconditions ask of it the first pass reads;
+// until then they are undecided, and what is listed is watched whatever they say.
 func (r *Reconciler) prepare(ctx context.Context, key types.NamespacedName) error {
 	connection := r.connect(key)
 	if !connection.usable() {
 		return nil
 	}
-	snap, err := r.look(ctx, key, shard.Ownership{}, &inquiry{connection: connection, known: &facts{}, now: r.Clock.Now()})
+	snap, err := r.look(ctx, key, shard.Ownership{}, &inquiry{known: &facts{}})
 	if err != nil || snap.member == nil {
 		return err
 	}

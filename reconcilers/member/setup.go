@@ -135,8 +135,8 @@ func (c *Connections) setUp(ctx context.Context, mgr mcmanager.Manager) error {
 }
 
 // countMembers tells the replica which members there are.
-func (c *Connections) countMembers(ctx context.Context, hub cache.Cache) error {
-	members, err := hub.GetInformer(ctx, &v1alpha1.MemberCluster{}, cache.BlockUntilSynced(false))
+func (c *Connections) countMembers(ctx context.Context, informers cache.Informers) error {
+	members, err := informers.GetInformer(ctx, &v1alpha1.MemberCluster{}, cache.BlockUntilSynced(false))
 	if err != nil {
 		return err
 	}
@@ -230,7 +230,7 @@ func (r *Reconciler) memberAndTwins(ctx context.Context, o client.Object) []type
 }
 
 func memberOfBinding(_ context.Context, o client.Object) []types.NamespacedName {
-	return []types.NamespacedName{{Namespace: o.GetNamespace(), Name: o.(*v1alpha1.LayerBinding).Spec.Member}}
+	return []types.NamespacedName{hub.MemberOf(o.(*v1alpha1.LayerBinding))}
 }
 
 // membersOf are the members within a layer's reach, those that it no longer selects

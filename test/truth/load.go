@@ -70,10 +70,10 @@ func (s *stage) edit(ctx context.Context) error {
 	return s.apply(ctx, sketch.layer(fmt.Sprintf("edit %d", s.edits)))
 }
 
-// flicker takes a ConfigMap out of the layer that was edited last but two, and puts it back. That
-// layer has mostly come to rest, and is not edited again at once.
+// flicker takes a ConfigMap out of the layer that was edited last but two, if there are so many,
+// and puts it back. That layer has mostly come to rest, and is not edited again at once.
 func (s *stage) flicker(ctx context.Context) error {
-	edit := s.edits - 2
+	edit := s.edits - min(2, len(s.sketches)-1)
 	sketch, content := s.sketches[(edit-1)%len(s.sketches)], fmt.Sprintf("edit %d", edit)
 	name := named("ConfigMap", sketch.object(rand.IntN(sketch.each)))
 	if err := s.apply(ctx, sketch.layer(lacking(content, name))); err != nil {

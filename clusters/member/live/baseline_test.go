@@ -55,7 +55,7 @@ func TestMembersComeAndGoWithoutATrace(t *testing.T) {
 	stay := func() {
 		f.connectAs("first")
 		f.member.SetPaused(false)
-		f.within(30*time.Second, "reachable", func() bool { return f.member.Reachability().Reachable })
+		f.within(patience, "reachable", func() bool { return f.member.Reachability().Reachable })
 		f.watch(configMaps, deployments)
 		f.apply(settings(namespace, "settings", "ours"))
 		f.provider.Disconnect(memberKey)
@@ -88,7 +88,7 @@ func TestRotationsLeaveNothingBehind(t *testing.T) {
 			if err := admin.Patch(t.Context(), u.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
 				t.Fatal(err)
 			}
-			f.within(30*time.Second, "seen as drift by "+user, func() bool { return f.seen(applied.ID).Owned != applied.Owned })
+			f.within(patience, "seen as drift by "+user, func() bool { return f.seen(applied.ID).Owned != applied.Owned })
 		}
 	}
 	settle("rotated")
@@ -102,7 +102,7 @@ func TestRotationsLeaveNothingBehind(t *testing.T) {
 	t.Logf("%+v before, %+v after", before, f.settlesAt(before))
 
 	f.provider.Disconnect(memberKey) // a watch is logged when it ends
-	f.within(30*time.Second, "logged as watching", func() bool {
+	f.within(patience, "logged as watching", func() bool {
 		events, _, err := f.cluster.Audit().Events(since, fleet.ByUser("last"), watches)
 		return err == nil && len(events) >= 2
 	})

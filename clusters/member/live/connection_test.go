@@ -65,10 +65,10 @@ func TestARotationResumesWatches(t *testing.T) {
 	since := f.cluster.Audit().End()
 	f.connectAs("second")
 	patched(f, u, `{"data":{"key":"theirs"}}`)
-	f.within(10*time.Second, "seen as drift", func() bool { return f.seen(applied.ID).Owned != applied.Owned })
+	f.within(patience, "seen as drift", func() bool { return f.seen(applied.ID).Owned != applied.Owned })
 
 	f.provider.Disconnect(memberKey) // a watch is logged when it ends
-	f.within(30*time.Second, "logged as watching", func() (watched bool) {
+	f.within(patience, "logged as watching", func() (watched bool) {
 		events, _, err := f.cluster.Audit().Events(since, fleet.ByUser("second"))
 		if err != nil {
 			t.Fatal(err)

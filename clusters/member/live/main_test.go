@@ -25,6 +25,10 @@ import (
 
 const hubID = "hub-1"
 
+// patience is how long a test waits for what should take a moment: the machine may be busy. What
+// is promised has its own time.
+const patience = 30 * time.Second
+
 var memberKey = types.NamespacedName{Namespace: "fleet", Name: "m"}
 
 var shared *fleet.Fleet
@@ -93,7 +97,7 @@ func connectTo(t *testing.T, cluster *fleet.Cluster) *fixture {
 	})
 	f.connectAs("first")
 	f.member.SetPaused(false)
-	f.within(30*time.Second, "reachable", func() bool { return f.member.Reachability().Reachable })
+	f.within(patience, "reachable", func() bool { return f.member.Reachability().Reachable })
 	return f
 }
 
@@ -159,7 +163,7 @@ func (f *fixture) watch(gvks ...schema.GroupVersionKind) {
 	f.Helper()
 	f.member.Observe(gvks...)
 	for _, gvk := range gvks {
-		f.within(30*time.Second, "synced", func() bool { return f.member.Synced(gvk.GroupKind()) })
+		f.within(patience, "synced", func() bool { return f.member.Synced(gvk.GroupKind()) })
 	}
 }
 

@@ -44,13 +44,13 @@ func TestDriftIsSeenAndOthersAdditionsAreNot(t *testing.T) {
 	}
 
 	patched(f, u, `{"metadata":{"labels":{"theirs":"yes"}},"data":{"theirs":"yes"}}`)
-	f.within(20*time.Second, "seen", func() bool { return f.seen(applied.ID).ResourceVersion != applied.ResourceVersion })
+	f.within(patience, "seen", func() bool { return f.seen(applied.ID).ResourceVersion != applied.ResourceVersion })
 	if f.seen(applied.ID).Owned != applied.Owned {
 		t.Error("another manager's addition is drift")
 	}
 
 	patched(f, u, `{"data":{"key":"theirs"}}`)
-	f.within(20*time.Second, "seen as drift", func() bool { return f.seen(applied.ID).Owned != applied.Owned })
+	f.within(patience, "seen as drift", func() bool { return f.seen(applied.ID).Owned != applied.Owned })
 
 	if again := f.apply(u); again.Owned != applied.Owned {
 		t.Error("mended, the object has another digest")
@@ -59,7 +59,7 @@ func TestDriftIsSeenAndOthersAdditionsAreNot(t *testing.T) {
 	if err := f.admin().Delete(t.Context(), u.DeepCopy()); err != nil {
 		t.Fatal(err)
 	}
-	f.within(20*time.Second, "seen as gone", func() bool { _, found := f.member.Seen(applied.ID); return !found })
+	f.within(patience, "seen as gone", func() bool { _, found := f.member.Seen(applied.ID); return !found })
 }
 
 func TestStatusIsNoDrift(t *testing.T) {
@@ -106,7 +106,7 @@ func TestReleaseMeansOneObjectAndTakesOurMarksAlone(t *testing.T) {
 	if labels := live.GetLabels(); len(labels) != 1 || labels["app"] != "web" || len(live.GetAnnotations()) > 0 {
 		t.Errorf("labels are %v, annotations %v", labels, live.GetAnnotations())
 	}
-	f.within(30*time.Second, "out of sight", func() bool { return f.seen(applied.ID).UID == "" })
+	f.within(patience, "out of sight", func() bool { return f.seen(applied.ID).UID == "" })
 	if value, _, _ := unstructured.NestedString(live.Object, "data", "key"); value != "ours" {
 		t.Errorf("the object holds %q", value)
 	}
@@ -114,6 +114,22 @@ func TestReleaseMeansOneObjectAndTakesOurMarksAlone(t *testing.T) {
 	gone.Name = "never-made"
 	if err := f.member.Release(t.Context(), gone, "v1", applied.UID); err != nil {
 		t.Errorf("what is not there is released: %v", err)
+	}
+}
+
+// However late the watch is (here there is none), an object that we have deleted does not count as
+// there.
+func TestWhatWasDeletedIsSeenAsDeleting(t *testing.T) {
+	f := connect(t)
+	applied := f.apply(settings(f.cluster.Namespace(t), "settings", "ours"))
+	if f.seen(applied.ID).Deleting {
+		t.Fatal("it is seen as deleting before it is deleted")
+	}
+	if err := f.member.Delete(t.Context(), applied.ID, "v1", applied.UID); err != nil {
+		t.Fatal(err)
+	}
+	if !f.seen(applied.ID).Deleting {
+		t.Error("it is seen as it was")
 	}
 }
 
@@ -133,7 +149,7 @@ func TestDeleteMeansOneObject(t *testing.T) {
 	if err := f.member.Delete(t.Context(), applied.ID, "v1", applied.UID); err != nil {
 		t.Error(err)
 	}
-	f.within(20*time.Second, "seen as gone", func() bool { _, found := f.member.Seen(applied.ID); return !found })
+	f.within(patience, "seen as gone", func() bool { _, found := f.member.Seen(applied.ID); return !found })
 	if err := f.member.Delete(t.Context(), applied.ID, "v1", applied.UID); err != nil {
 		t.Errorf("deleting what is gone: %v", err)
 	}
@@ -151,7 +167,7 @@ func TestAKindWhoseDefinitionComesLater(t *testing.T) {
 	definitions := schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
 	f.watch(definitions, configMaps)
 	f.member.Observe(definitions, configMaps, widgets)
-	f.within(20*time.Second, "reported", func() bool { return f.member.WatchProblem(widgets.GroupKind()) != nil })
+	f.within(patience, "reported", func() bool { return f.member.WatchProblem(widgets.GroupKind()) != nil })
 	if _, err := f.member.Apply(t.Context(), widget); member.Classify(err).Reason != member.ReasonKindNotServed {
 		t.Errorf("got %v", err)
 	}
@@ -166,16 +182,16 @@ func TestAKindWhoseDefinitionComesLater(t *testing.T) {
 		}
 	})
 	var applied member.Applied
-	f.within(20*time.Second, "applied", func() (ok bool) {
+	f.within(patience, "applied", func() (ok bool) {
 		var err error
 		applied, err = f.member.Apply(t.Context(), widget)
 		return err == nil
 	})
-	f.within(20*time.Second, "watched", func() bool { return f.member.Synced(widgets.GroupKind()) })
+	f.within(patience, "watched", func() bool { return f.member.Synced(widgets.GroupKind()) })
 	if f.seen(applied.ID).UID != applied.UID || f.seen(definition.ID).UID == "" {
 		t.Error("not seen")
 	}
-	f.within(20*time.Second, "in the schema", func() bool {
+	f.within(patience, "in the schema", func() bool {
 		kind, found, err := f.member.Schema(t.Context(), widgets)
 		if err != nil || !found {
 			return false

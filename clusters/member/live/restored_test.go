@@ -36,7 +36,7 @@ func TestARestoredServerIsSeenAsItIs(t *testing.T) {
 		after = f.apply(settings("default", "settings", strconv.Itoa(n)))
 	}
 	later := f.apply(settings("default", "later", ""))
-	f.within(20*time.Second, "seen", func() bool { return f.seen(later.ID).Owned != "" })
+	f.within(patience, "seen", func() bool { return f.seen(later.ID).Owned != "" })
 	if err := cluster.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -60,11 +60,11 @@ func TestARestoredServerIsSeenAsItIs(t *testing.T) {
 		t.Error("the versions did not go back: the test shows nothing")
 	}
 	again := f.apply(settings("default", "settings", "again"))
-	f.within(20*time.Second, "seen", func() bool { return f.seen(again.ID).ResourceVersion == again.ResourceVersion })
+	f.within(patience, "seen", func() bool { return f.seen(again.ID).ResourceVersion == again.ResourceVersion })
 	if err := f.admin().Delete(t.Context(), settings("default", "settings", "")); err != nil {
 		t.Fatal(err)
 	}
-	f.within(20*time.Second, "seen as gone", func() bool { return f.seen(again.ID).UID == "" })
+	f.within(patience, "seen as gone", func() bool { return f.seen(again.ID).UID == "" })
 	expectNoViolations(t)
 }
 
